@@ -1,0 +1,1 @@
+"""Fat binaries: reader, packer, embedder and inspector. Never imports LLVM."""

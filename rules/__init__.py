@@ -1,0 +1,1 @@
+"""Build rules: Bazel (``*.bzl``), Ninja, and the root command line."""

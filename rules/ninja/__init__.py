@@ -1,0 +1,1 @@
+"""The Ninja front end: project file, graph, writer, driver."""

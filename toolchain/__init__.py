@@ -1,0 +1,1 @@
+"""Words shared by all of fatcrate, and the pinned toolchain. Imports no sibling package."""
