@@ -38,8 +38,64 @@ BAD_MANIFEST = Kind(
     "The ABI manifest is JSON written by `fatcrate link`; its `version` must be one that this"
     " fatcrate knows and every field must have its documented type.",
 )
+MISSING_TOOL = Kind(
+    "FC0230",
+    "a tool is missing",
+    "A tool that every build needs was not found: rustc, the sources of `core` that belong to"
+    " it (or a prebuilt nvptx target), ptxas, libdevice, a C compiler or llvmlite. `fatcrate"
+    " doctor` lists every tool, where it was looked for and the command that gets it.",
+    EXIT_ENVIRONMENT,
+)
+BROKEN_TOOL = Kind(
+    "FC0231",
+    "a tool does not work",
+    "A tool was found but does not answer as expected when asked for its version or what it"
+    " can build. It may be a script, a half-removed installation, or need libraries that are"
+    " not there. Run it by hand with the arguments that the message shows.",
+    EXIT_ENVIRONMENT,
+)
+INCOMPATIBLE = Kind(
+    "FC0232",
+    "the tools do not fit together",
+    "The versions of rustc, LLVM and ptxas must fit: rustc's LLVM and the linker's LLVM must"
+    " have the same major version, rustc must be new enough, and its `core` sources must be"
+    " of the same release. The table is toolchain/pins.toml.",
+    EXIT_ENVIRONMENT,
+)
+UNTESTED_LLVM = Kind(
+    "FC0233",
+    "an untested pair of LLVM versions",
+    "Bitcode is readable by the same or a newer LLVM. A linker that reads bitcode of a newer"
+    " patch level usually works, but only the pairs in toolchain/pins.toml were tested."
+    " --allow-untested-llvm (or FATCRATE_ALLOW_UNTESTED_LLVM=1) accepts the risk.",
+    EXIT_ENVIRONMENT,
+)
+BAD_IDENTITY = Kind(
+    "FC0234",
+    "not a toolchain identity that this version reads",
+    "toolchain.json is written by `fatcrate build`, by Bazel's toolchain rule or by `fatcrate"
+    " doctor --identity FILE`. It holds versions and digests of the tools.",
+)
+DRIVER_TOO_OLD = Kind(
+    "FC0236",
+    "the minimum driver does not load this image",
+    "Each PTX ISA version and each CUDA major release needs a driver branch or newer. A build"
+    " that promises a minimum driver cannot hold an image that this driver refuses.",
+)
 
-ALL: tuple[Kind, ...] = (OS_ERROR, INTERNAL, BAD_ARCH, UNKNOWN_ARCH, BAD_MANIFEST)
+ALL: tuple[Kind, ...] = (
+    OS_ERROR,
+    INTERNAL,
+    BAD_ARCH,
+    UNKNOWN_ARCH,
+    BAD_MANIFEST,
+    MISSING_TOOL,
+    BROKEN_TOOL,
+    INCOMPATIBLE,
+    UNTESTED_LLVM,
+    BAD_IDENTITY,
+    DRIVER_TOO_OLD,
+)
 
 
 def from_os_error(error: OSError) -> Diagnostic:
