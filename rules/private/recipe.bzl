@@ -46,16 +46,81 @@ def sysroot_argv(tools, directory, panic):
         directory,
     ]
 
-def crate_codegen_flags(opt_level, debug, panic):
-    """rustc flags that decide the code of a device crate."""
+def device_crate(directory):
+    """The device library, which every crate may name in `deps`.
+
+    Args:
+      directory: path of the folder `toolchain/device` of fatcrate itself.
+
+    Returns:
+      struct(name, source, edition, origin, remaps), as `crate_argv` and `crate_metadata`
+      take them.
+    """
+    return struct(
+        name = "gpu",
+        source = directory + "/gpu/src/lib.rs",
+        edition = "2024",
+        origin = "fatcrate/gpu",
+        remaps = [(directory, "/fatcrate/device")],
+    )
+
+def crate_metadata(origin, features = [], cfgs = []):
+    """What makes the symbols of a crate unique, for `-Cmetadata`.
+
+    Args:
+      origin: path of the crate's root source relative to the project root, or for a crate
+        from elsewhere the name that the project gives it; never an absolute path.
+      features: features it is compiled with.
+      cfgs: cfgs it is compiled with.
+
+    Returns:
+      A string; equal strings give equal symbols.
+    """
+    return ",".join([origin] + ["feature=" + feature for feature in features] + cfgs)
+
+def crate_flags(kind, sysroot, opt_level, debug, panic):
+    """rustc flags that decide what a crate is compiled for, and how.
+
+    Args:
+      kind: as for `crate_argv`.
+      sysroot: as for `crate_argv`.
+      opt_level: as for `crate_argv`.
+      debug: as for `crate_argv`.
+      panic: as for `crate_argv`.
+
+    Returns:
+      A list of flags.
+    """
+    if kind != "device":
+        types = {"host": "rlib", "proc-macro": "proc-macro", "program": "bin"}
+        if kind not in types:
+            fail("crate kind must be device, host, proc-macro or program, not " + kind)
+        return [
+            "--crate-type",
+            types[kind],
+            "-Copt-level=0",
+            "-Ccodegen-units=1",
+            "-Cstrip=debuginfo",
+            "-Zremap-cwd-prefix=.",
+        ]
     return [
+        "--crate-type",
+        "rlib",
+        "--target",
+        NVPTX_TRIPLE,
+    ] + (["--sysroot", sysroot] if sysroot else []) + [
         "-Copt-level=" + str(opt_level),
         "-Clinker-plugin-lto",
         "-Ccodegen-units=1",
         "-Zunstable-options",
         "-Cpanic=" + panic,
-        "-Zremap-cwd-prefix=.",
         "-Cdebuginfo=" + str(debug),
+        "-Csymbol-mangling-version=v0",
+        "-Zremap-cwd-prefix=.",
+        # Kernels need no ceremony, and may state the features themselves.
+        "-Zcrate-attr=feature(abi_gpu_kernel,abi_ptx)",
+        "-Aduplicate-features",
+        "-Aunused-features",
     ]
 
 def crate_argv(
@@ -63,8 +128,8 @@ def crate_argv(
         name,
         source,
         output,
-        depfile,
         metadata,
+        kind = "device",
         edition = "2021",
         sysroot = "",
         panic = "immediate-abort",
@@ -74,36 +139,45 @@ def crate_argv(
         dep_dirs = [],
         features = [],
         cfgs = [],
-        proc_macro = False,
+        env = [],
         remaps = [],
-        rustc_flags = []):
-    """CRATE: one crate to an rlib of metadata and bitcode, or a host proc-macro library.
+        rustc_flags = [],
+        options = []):
+    """CRATE: one crate to an rlib of metadata and bitcode, or to a host library or program.
 
-    deps: list of (extern name, path of rlib or proc-macro library), direct ones.
-    dep_dirs: folders that hold the rlibs of all transitive dependencies.
-    metadata: makes the crate's symbols unique; the same string gives the same symbols.
-    remaps: list of (path prefix, replacement).
+    Args:
+      tools: see the head of this file.
+      name: the crate's name in Rust (`num_traits`).
+      source: path of its root source.
+      output: path of the `.rlib`, of the proc macro's `.so`, or of the program.
+      metadata: makes the crate's symbols unique; see `crate_metadata`.
+      kind: "device"; or for this machine "proc-macro", "host" (a library that proc macros
+        use) or "program", for which `sysroot`, `panic`, `opt_level` and `debug` do not count.
+      edition: Rust edition.
+      sysroot: folder made by SYSROOT; "" where rustc brings the target's libraries.
+      panic: "immediate-abort" or "abort", as the sysroot was built.
+      opt_level: 0 to 3, "s" or "z".
+      debug: rustc's `debuginfo`: 0, 1, 2, "line-directives-only" and so on.
+      deps: list of (extern name, path of rlib or proc-macro library), direct ones.
+      dep_dirs: folders that hold the rlibs of all transitive dependencies.
+      features: enabled features.
+      cfgs: further `--cfg` values.
+      env: list of (name, value), what `env!` sees.
+      remaps: list of (path prefix, replacement) for sources outside of the project.
+      rustc_flags: flags of the user.
+      options: options of `fatcrate compile` itself, such as `--depfile`.
+
+    Returns:
+      The argv.
     """
-    argv = tools.step + [
-        "compile",
-        "--output",
-        output,
-        "--depfile",
-        depfile,
-        "--",
-        tools.rustc,
-        "--crate-name",
-        name,
-        "--edition",
-        str(edition),
-        "-Cmetadata=" + metadata,
-    ]
-    if proc_macro:
-        argv += ["--crate-type", "proc-macro", "-Clinker=" + tools.host_linker, "-Copt-level=1", "-Zremap-cwd-prefix=."]
+    argv = tools.step + ["compile", "--output", output] + options
+    argv += _flag_each("--env", [key + "=" + value for key, value in env])
+    argv += ["--", tools.rustc, "--crate-name", name, "--edition", str(edition), "-Cmetadata=" + metadata]
+    argv += crate_flags(kind, sysroot, opt_level, debug, panic)
+    if kind in ["proc-macro", "program"]:
+        argv.append("-Clinker=" + tools.host_linker)
+    if kind == "proc-macro":
         argv += ["--extern", "proc_macro"]
-    else:
-        argv += ["--crate-type", "rlib", "--target", NVPTX_TRIPLE, "--sysroot", sysroot]
-        argv += crate_codegen_flags(opt_level, debug, panic)
     argv += ["--remap-path-prefix=" + old + "=" + new for old, new in remaps]
     for extern, path in deps:
         argv += ["--extern", extern + "=" + path]
@@ -125,8 +199,20 @@ def link_argv(
         options = []):
     """LINK: all crates of a target to one module whose arch queries are still open.
 
-    crates: list of (crate name, rlib path): the whole transitive closure, dependencies
-    first. sysroot_libs: list of (crate name, rlib path), used as needed.
+    Args:
+      tools: see the head of this file.
+      name: the target's name.
+      crates: list of (crate name, rlib path): the whole transitive closure, dependencies
+        first (left to right, each once).
+      sysroot_libs: list of (crate name, rlib path), used as needed.
+      output: path of the linked module.
+      manifest: path of the ABI manifest.
+      report: path of the link report.
+      exports: names of the kernels to export; empty for all.
+      options: further options of `fatcrate link`.
+
+    Returns:
+      The argv.
     """
     argv = tools.step + [
         "link",
@@ -183,7 +269,16 @@ def assemble_argv(tools, arch, ptx, output, report, options = []):
 def abi_check_argv(tools, manifest, link_report, images, assemble_reports, report):
     """ABICHECK: every image against the manifest; writes the target's report when all agree.
 
-    images: list of (arch, path of PTX or cubin). assemble_reports: list of (arch, path).
+    Args:
+      tools: see the head of this file.
+      manifest: path of the ABI manifest.
+      link_report: path of LINK's report.
+      images: list of (arch, path of PTX or cubin).
+      assemble_reports: list of (arch, path).
+      report: path of the target's report.
+
+    Returns:
+      The argv.
     """
     argv = tools.step + [
         "abi-check",
