@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 
@@ -20,18 +19,24 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises ``OSError`` (with ``path`` as its file name) when the disk is full or the folder
     cannot be written.
     """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    target = os.fspath(path)
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as stream:
             yield stream
         os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(target)) from error
+        _discard(temporary)
+        raise OSError(error.errno, error.strerror, target) from error
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _discard(temporary)
         raise
+
+
+def _discard(temporary: str) -> None:
+    with suppress(OSError):
+        os.unlink(temporary)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:

@@ -7,9 +7,9 @@ foreign LLVM major version crashes the linker, a driver that is too old refuses 
 from __future__ import annotations
 
 import functools
+import os
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fatcrate.toolchain import errors
@@ -17,7 +17,7 @@ from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import Diagnostic, fail
 from fatcrate.toolchain.versions import numbers
 
-PINS = Path(__file__).parent / "pins.toml"
+PINS = os.path.join(os.path.dirname(__file__), "pins.toml")
 
 ALLOW_UNTESTED = "--allow-untested-llvm"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import traceback
 
 from fatcrate.toolchain.diagnostics import EXIT_ENVIRONMENT, Diagnostic, Kind, Location
 
@@ -119,6 +118,8 @@ def from_os_error(error: OSError) -> Diagnostic:
 
 def internal(program: str, error: Exception) -> Diagnostic:
     """Describes an unexpected exception in one line, with the place that raised it."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
     return Diagnostic(

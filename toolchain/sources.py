@@ -1,0 +1,51 @@
+"""The digest of fatcrate's own steps: an edit to them rebuilds what they made.
+
+Covers what can change an output: the step packages and the shared modules that they import,
+not the commands that only plan or report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+from fatcrate.toolchain.locate import Watch
+
+#: Relative to the folder of the ``fatcrate`` package; a folder stands for all below it.
+STEP_SOURCES = (
+    "fatbin",
+    "lto",
+    "rules/compile.py",
+    "rules/private/recipe.bzl",
+    "rules/recipe.py",
+    "rules/sysroot.py",
+    "toolchain/arch.py",
+    "toolchain/identity.py",
+    "toolchain/manifest.py",
+    "toolchain/names.py",
+)
+
+_SUFFIXES = (".py", ".ll", ".bzl", ".c", ".h")
+
+
+def _walk(watch: Watch, path: str) -> Iterator[str]:
+    if path.endswith(_SUFFIXES):
+        if watch.exists(path):
+            yield path
+        return
+    for name in watch.names(path):
+        if name.endswith(_SUFFIXES) or ("." not in name and name != "__pycache__"):
+            yield from _walk(watch, f"{path}/{name}")
+
+
+def digest(watch: Watch) -> str:
+    """SHA-256 over names and contents of the step sources; ``watch`` records them."""
+    base = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    total = hashlib.sha256()
+    for part in STEP_SOURCES:
+        for path in _walk(watch, f"{base}/{part}"):
+            with open(path, "rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").digest()
+            total.update(path[len(base) :].encode() + b"\0" + content)
+    return total.hexdigest()
