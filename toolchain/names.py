@@ -10,14 +10,18 @@ Contract between the device library and LINK
 * ``fn __fc_arch() -> u32`` and ``fn __fc_has(feature: u32) -> bool`` (an LLVM ``i1
   zeroext``) stay undefined in the linked module and are defined by CODEGEN for its arch.
   ``__fc_arch`` is the compute capability times ten (900 for sm_90 and sm_90a, 1210).
-* Static shared memory: each use of ``shared!`` makes a unique function
-  ``__fc_shared_<...>() -> *mut u8`` without a body and a ``#[used]`` static in section
-  :data:`META_SECTION` with this ``#[repr(C)]`` layout (little endian)::
+* Static shared memory: each use of ``shared!`` makes a function ``symbol() -> *mut u8``
+  and a ``#[used]`` static in section :data:`META_SECTION` with this ``#[repr(C)]`` layout
+  (little endian)::
 
       struct SharedRecord { symbol: unsafe extern "C" fn() -> *mut u8, size: u64, align: u64 }
 
   LINK makes ``<symbol>.mem`` (internal, address space 3, undef, that size and alignment),
-  defines ``symbol`` to return its generic address, and drops the record.
+  defines ``symbol`` to return its generic address, and drops the record. The record alone
+  tells which functions these are. ``shared!`` gives ``symbol`` rustc's own mangled name
+  (crate, module, function, counter: unique even between two versions of one crate) and a
+  *weak* body that returns null, which LINK's strong definition replaces; a hand-written
+  declaration without a body, by custom named ``__fc_shared_<...>``, serves as well.
 * ``fn __fc_dynamic_shared() -> *mut u8``: the start of dynamic shared memory, from one
   ``external addrspace(3) global [0 x i8], align 16``.
 """

@@ -117,6 +117,9 @@ def crate_flags(kind, sysroot, opt_level, debug, panic):
         "-Cdebuginfo=" + str(debug),
         "-Csymbol-mangling-version=v0",
         "-Zremap-cwd-prefix=.",
+        # Correctness: this MIR pass copies a barrier into both arms of a divergent branch
+        # (rust-lang/rust#137086); LLVM's passes know `convergent`, MIR's do not.
+        "-Zmir-enable-passes=-JumpThreading",
         # Kernels need no ceremony, and may state the features themselves.
         "-Zcrate-attr=feature(abi_gpu_kernel,abi_ptx)",
         "-Aduplicate-features",
