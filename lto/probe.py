@@ -1,10 +1,10 @@
 """Asks the installed LLVM which archs and PTX ISA versions it knows.
 
-`python -m fatcrate.lto.probe ARCH…`, run by discovery as a process of its own, because LLVM answers with a warning on standard
-error, or by ending the process. Prints one JSON object per line: first ``{"package",
-"version", "max_ptx_isa"}``, then for each arch asked ``{"arch", "isa"}``, where ``isa`` is the
-PTX ISA version that LLVM writes by default (the oldest that has the arch) or "" for an arch
-that it does not know.
+`python -m fatcrate.lto.probe ARCH…` is run by discovery as a process of its own, because LLVM
+answers with a warning on standard error, or by ending the process. It prints one JSON object
+per line: first ``{"package", "version", "max_ptx_isa"}``, then for each arch asked ``{"arch",
+"isa"}``, where ``isa`` is the PTX ISA version that LLVM writes by default (the oldest that has
+the arch) or "" for an arch that it does not know.
 """
 
 from __future__ import annotations

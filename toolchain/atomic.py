@@ -63,3 +63,29 @@ def write_if_changed(path: str | os.PathLike[str], data: bytes) -> bool:
         pass
     write_bytes(path, data)
     return True
+
+
+def move_if_changed(made: str | os.PathLike[str], path: str | os.PathLike[str]) -> bool:
+    """Moves file ``made`` (same file system) to ``path`` unless that holds just the same.
+
+    Says whether it moved; ``made`` is gone either way. See :func:`write_if_changed`.
+    """
+    if _same_content(made, path):
+        os.unlink(made)
+        return False
+    os.replace(made, path)
+    return True
+
+
+def _same_content(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    block = 1 << 20
+    try:
+        with open(one, "rb") as left, open(other, "rb") as right:
+            if os.fstat(left.fileno()).st_size != os.fstat(right.fileno()).st_size:
+                return False
+            while chunk := left.read(block):
+                if chunk != right.read(block):
+                    return False
+    except FileNotFoundError:
+        return False
+    return True

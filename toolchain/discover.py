@@ -55,6 +55,7 @@ class Survey:
     paths: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     provenance: dict[str, str] = field(default_factory=dict)
+    unusable: set[str] = field(default_factory=set)  # found, but with a fault
     faults: list[Diagnostic] = field(default_factory=list)
     identity: Identity | None = None
 
@@ -62,6 +63,18 @@ class Survey:
         self.paths[name] = path
         self.versions[name] = version
         self.provenance[name] = provenance
+
+    def rejected(self, name: str, path: str, provenance: str, *faults: Diagnostic) -> None:
+        """Records a tool that is there but cannot be used."""
+        self.found(name, path, "", provenance)
+        self.unusable.add(name)
+        self.faults.extend(faults)
+
+    def state(self, name: str) -> str:
+        """``ok``, ``unusable`` or ``missing``."""
+        if name in self.unusable:
+            return "unusable"
+        return "ok" if name in self.paths else "missing"
 
     def tools(self) -> Tools:
         """The toolchain; raises every fault together."""

@@ -50,6 +50,19 @@ class Watch:
             return []
 
 
+def interpreter() -> str:
+    """The running interpreter under one name, whichever of its names started it.
+
+    It stands in the argv of every step, so another spelling would rebuild everything.
+    """
+    other = os.path.join(os.path.dirname(sys.executable), "python3")
+    try:
+        same = os.path.samefile(other, sys.executable)
+    except OSError:
+        same = False
+    return other if same else sys.executable
+
+
 @dataclass(frozen=True)
 class Request:
     """What a front end was told. Paths are "" where the user said nothing.
@@ -66,7 +79,7 @@ class Request:
     allow_untested_llvm: bool = False
     rustup_home: str = ""
     path: str = ""
-    python: str = sys.executable
+    python: str = ""
     packages: tuple[str, ...] = ()  # folders with the interpreter's installed packages
     root: str = ""
 
@@ -87,6 +100,7 @@ class Request:
             or environ.get("FATCRATE_ALLOW_UNTESTED_LLVM", "") not in ("", "0"),
             rustup_home=environ.get("RUSTUP_HOME", "") or (f"{home}/.rustup" if home else ""),
             path=environ.get("PATH", ""),
+            python=interpreter(),
             packages=tuple(p for p in sys.path if p.endswith(("site-packages", "dist-packages"))),
         )
 

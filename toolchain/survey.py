@@ -86,7 +86,7 @@ def _llvm(watch: Watch, request: Request, result: Survey) -> Llvm | None:
     try:
         llvm = probe.llvm(request.python)
     except FatcrateError as error:
-        result.faults.extend(error.diagnostics)
+        result.rejected("llvm", folder, "PyPI llvmlite", *error.diagnostics)
         return None
     result.found("llvm", folder, llvm.version, f"PyPI {llvm.package}")
     return llvm
@@ -106,16 +106,25 @@ def _rust(
             _found_rust(result, candidate, rust)
             return rust
         rejected.extend(faults)
-    if not rejected:
-        _missing(result, "rustc", "is not installed", f"{GET_RUST} (Debian's tested pair)")
-    elif len(candidates) == 1 or all(d.kind is not errors.MISSING_TOOL for d in rejected):
-        result.faults.extend(rejected)
+    if not candidates:
+        _missing(result, "rustc", "is not installed", GET_RUST)
+    elif len(candidates) == 1:
+        _rejected_rust(result, candidates[0], rejected)
     else:
         notes = [f"{d.subject}: {d.message} ({d.remedy})" for d in rejected]
         _missing(
             result, "rustc", "none of the installed ones can build device code", GET_RUST, *notes
         )
     return None
+
+
+def _rejected_rust(result: Survey, candidate: RustCandidate, faults: list[Diagnostic]) -> None:
+    """The only rustc does not do: says whether for itself or for want of its sources."""
+    if candidate.rust_src or candidate.prebuilt:
+        result.rejected("rustc", candidate.rustc, candidate.provenance, *faults)
+    else:
+        result.found("rustc", candidate.rustc, "", candidate.provenance)
+        result.faults.extend(faults)
 
 
 def _rust_candidates(watch: Watch, request: Request, result: Survey) -> list[RustCandidate] | None:
@@ -134,7 +143,7 @@ def _rust_candidates(watch: Watch, request: Request, result: Survey) -> list[Rus
     try:
         sysroot = probe.rustc_sysroot(request.rustc)
     except FatcrateError as error:
-        result.faults.extend(error.diagnostics)
+        result.rejected("rustc", request.rustc, "FATCRATE_RUSTC", *error.diagnostics)
         return None
     # A rustup proxy stands for the toolchain's own rustc, which depends on no setting.
     own = f"{sysroot}/bin/rustc"
@@ -222,8 +231,14 @@ def _cuda(watch: Watch, request: Request, folder: str, name: str) -> tuple[str, 
     return None
 
 
-def _wheel(provenance: str, package: str, version: str) -> str:
-    return f"PyPI {package} {version}".rstrip() if provenance == "PyPI" else provenance
+def _wheel(provenance: str, package: str) -> str:
+    """Names the wheel and its release where a tool came from one."""
+    if provenance != "PyPI":
+        return provenance
+    try:
+        return f"PyPI {package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"PyPI {package}"
 
 
 def _explicit(
@@ -253,9 +268,9 @@ def _ptxas(watch: Watch, request: Request, result: Survey) -> Ptxas | None:
     try:
         ptxas = probe.ptxas(place[0])
     except FatcrateError as error:
-        result.faults.extend(error.diagnostics)
+        result.rejected("ptxas", place[0], place[1], *error.diagnostics)
         return None
-    result.found("ptxas", place[0], ptxas.version, _wheel(place[1], "nvidia-cuda-nvcc", ""))
+    result.found("ptxas", place[0], ptxas.version, _wheel(place[1], "nvidia-cuda-nvcc"))
     return ptxas
 
 
@@ -270,7 +285,7 @@ def _libdevice(watch: Watch, request: Request, result: Survey) -> Libdevice | No
             _missing(result, "libdevice", "is not installed", f"{GET_LIBDEVICE}, or a CUDA toolkit")
             return None
     digest = probe.sha256(place[0])
-    result.found("libdevice", place[0], digest[:12], _wheel(place[1], "nvidia-nvvm", ""))
+    result.found("libdevice", place[0], digest[:12], _wheel(place[1], "nvidia-nvvm"))
     return Libdevice(digest)
 
 
@@ -296,7 +311,7 @@ def _host_linker(watch: Watch, request: Request, result: Survey) -> HostLinker |
     try:
         linker = probe.host_linker(place[0])
     except FatcrateError as error:
-        result.faults.extend(error.diagnostics)
+        result.rejected("host_linker", place[0], place[1], *error.diagnostics)
         return None
     result.found("host_linker", place[0], linker.version, place[1])
     return linker
@@ -307,4 +322,4 @@ def _optional(watch: Watch, request: Request, result: Survey) -> None:
     for name in ("nvdisasm", "cuobjdump"):
         place = _cuda(watch, request, "binaries", name)
         if place is not None:
-            result.found(name, place[0], "", _wheel(place[1], f"nvidia-cuda-{name}", ""))
+            result.found(name, place[0], "", _wheel(place[1], f"nvidia-cuda-{name}"))
