@@ -100,14 +100,14 @@ def rustc(path: str) -> Rustc:
         commit=fields.get("commit-hash", ""),
         llvm=fields["LLVM version"],
         host=fields["host"],
-        sha256=sha256(path, *_driver_libraries(path)),
+        sha256=sha256(path, *driver_libraries(path)),
     )
 
 
 _LOADED = re.compile(r"=> (\S*(?:librustc_driver|libLLVM)\S*) \(")
 
 
-def _driver_libraries(path: str) -> list[str]:
+def driver_libraries(path: str) -> list[str]:
     """The shared libraries that are the compiler proper, as the dynamic loader finds them."""
     _, output = run([path], environ={"LD_TRACE_LOADED_OBJECTS": "1"})
     return [found for found in _LOADED.findall(output) if os.path.isfile(found)]
