@@ -1,0 +1,128 @@
+"""``fatcrate compile``: the CRATE step, one rustc run with atomic, tracked outputs.
+
+The command line of rustc is taken as it is, only ``--emit`` is added. rustc writes into a
+temporary folder beside the output; what it wrote replaces the output when it differs, so
+that an edit without effect leaves the output's time stamp alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+
+from fatcrate.rules import depfile, rustc
+from fatcrate.toolchain import atomic
+
+_EPILOG = """\
+examples:
+  fatcrate compile --output out/libmath.rlib -- rustc --crate-name math --crate-type rlib \\
+      --target nvptx64-nvidia-cuda --sysroot sysroot math.rs
+  fatcrate compile --output out/libmath.rlib --depfile out/libmath.d -- rustc …
+
+exit codes: 0, 1 (rustc reported errors), 2 (wrong usage), 3 (missing tool, full disk)
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fatcrate compile",
+        usage="fatcrate compile --output FILE [options] -- RUSTC ARGUMENT...",
+        description="Compile one crate with rustc.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--output", required=True, metavar="FILE", help="the rlib, proc-macro library or program")
+    add(
+        "--emit",
+        choices=("link", "metadata"),
+        default="link",
+        help="'metadata' stops after type checking (default: link)",
+    )
+    add("--depfile", metavar="FILE", help="write the source files read, for Ninja")
+    add("--depfile-target", metavar="NAME", help="name of the output in the depfile")
+    add(
+        "--depfile-base",
+        metavar="DIR",
+        default="",
+        help="put before relative paths in the depfile: this folder as seen from Ninja's",
+    )
+    add(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set an environment variable for env!(); no others are visible",
+    )
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Runs the step; see ``--help``. Returns rustc's verdict, 0 or 1."""
+    parser = _parser()
+    split = argv.index("--") if "--" in argv else len(argv)
+    args = parser.parse_args(argv[:split])
+    command = argv[split + 1 :]
+    if not command:
+        parser.error("the command line of rustc is missing after '--'")
+    variables = dict(_assignment(parser, item) for item in args.env)
+
+    folder, name = os.path.split(args.output)
+    os.makedirs(folder or ".", exist_ok=True)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)  # of a killed process with our number
+    os.mkdir(temporary)
+    try:
+        made = os.path.join(temporary, name)
+        info = made + ".d"
+        emit = f"--emit={args.emit}={made},dep-info={info}"
+        code = rustc.run([*command, emit], temporary, variables)
+        if code:
+            return code
+        if args.depfile:
+            with open(info, encoding="utf-8", errors="surrogateescape") as stream:
+                sources = depfile.parse_dep_info(stream.read(), info)
+            _write_depfile(args, sources)
+        atomic.move_if_changed(made, args.output)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return 0
+
+
+def _assignment(parser: argparse.ArgumentParser, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        parser.error(f"--env takes NAME=VALUE, not '{text}'")
+    return name, value
+
+
+def _write_depfile(args: argparse.Namespace, sources: list[str]) -> None:
+    """Writes the depfile; raises FC0104 for the names that its format cannot carry."""
+    paths = []
+    refused = []
+    for source in sources:
+        if char := depfile.untrackable(source):
+            refused.append((source, char))
+        paths.append(os.path.normpath(os.path.join(args.depfile_base, source)))
+    if refused:
+        _refuse(refused)
+    text = depfile.ninja_depfile(args.depfile_target or args.output, paths)
+    atomic.write_bytes(args.depfile, text.encode("utf-8", "surrogateescape"))
+
+
+def _refuse(refused: list[tuple[str, str]]) -> None:
+    from fatcrate.rules import errors
+    from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError
+
+    raise FatcrateError(
+        *(
+            Diagnostic(
+                errors.UNTRACKABLE_FILE,
+                source,
+                f"Ninja cannot track a file whose name contains {char!r}",
+                remedy="rename the file",
+            )
+            for source, char in refused
+        )
+    )

@@ -1,0 +1,101 @@
+"""Runs rustc for a step: fixed environment, diagnostics unchanged, failures classified."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+#: What every rustc that a step starts sees. The host linker of proc macros finds its parts
+#: through PATH; RUSTC_BOOTSTRAP permits the unstable flags that GPU code needs.
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "RUSTC_BOOTSTRAP": "1",
+}
+
+_DISK_MARKS = (b"No space left on device", b"Disk quota exceeded", b"File too large")
+_TAIL = 16384  # bytes of stderr kept for classification
+
+
+def run(argv: list[str], temporary: str, environment: dict[str, str] | None = None) -> int:
+    """Runs rustc; its stderr reaches ours as it is. Returns 0, or 1 for errors in the source.
+
+    ``temporary`` is the folder for the temporary files of rustc and its linker,
+    ``environment`` what the crate may see beside :data:`ENVIRONMENT`. Raises FC0105 when
+    rustc cannot be started, FC0102 when it crashed, FC0103 when it could not write.
+    """
+    variables = {**ENVIRONMENT, **(environment or {}), "TMPDIR": os.path.abspath(temporary)}
+    # On a terminal rustc itself writes there, with its colours; else we keep the end of it.
+    watched = not os.isatty(2)
+    try:
+        process = subprocess.Popen(
+            argv,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if watched else None,
+        )
+    except OSError as error:
+        _no_tool(argv[0], error)
+    try:
+        tail = _forward(process) if watched else b""
+        code = process.wait()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    if code not in (0, 1) or (code and any(mark in tail for mark in _DISK_MARKS)):
+        _abnormal(argv[0], code, tail)
+    return code
+
+
+def _forward(process: subprocess.Popen[bytes]) -> bytes:
+    """Copies the process's stderr to ours until it ends; returns its last bytes."""
+    assert process.stderr is not None
+    tail = b""
+    while chunk := os.read(process.stderr.fileno(), 65536):
+        tail = (tail + chunk)[-_TAIL:]
+        view = memoryview(chunk)
+        while view:
+            view = view[os.write(2, view) :]
+    process.stderr.close()
+    return tail
+
+
+def _no_tool(program: str, error: OSError) -> None:
+    from fatcrate.rules import errors
+    from fatcrate.toolchain.diagnostics import fail
+
+    fail(
+        errors.NO_TOOL,
+        program,
+        f"cannot be started: {error.strerror}",
+        remedy="run `fatcrate doctor` to see which tools are there and how to get the others",
+    )
+
+
+def _abnormal(program: str, code: int, tail: bytes) -> None:
+    from fatcrate.rules import errors
+    from fatcrate.toolchain.diagnostics import fail
+
+    for mark in _DISK_MARKS:
+        if mark in tail:
+            fail(
+                errors.DISK,
+                program,
+                f"could not write its output: {mark.decode()}",
+                remedy="free some disk space and run the command again",
+            )
+    if code < 0:
+        import signal
+
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+        text = f"was ended by signal {name}"
+        if code == -signal.SIGKILL:
+            fail(
+                errors.COMPILER_CRASH,
+                program,
+                text,
+                remedy="if the machine ran out of memory, build with fewer jobs (`-j 1`)",
+            )
+        fail(errors.COMPILER_CRASH, program, text)
+    fail(errors.COMPILER_CRASH, program, f"ended with exit code {code}")
