@@ -138,6 +138,8 @@ class Identity:
 
     def buildable(self, kind: str = "sm") -> list[str]:
         """Names of the archs of ``kind`` ("sm", "compute") that every needed tool knows."""
+        if kind == "gfx":
+            return []
         if kind == "compute":
             return [name.replace("sm_", "compute_") for name in self.llvm.archs]
         return [name for name in self.llvm.archs if name in self.ptxas.archs]

@@ -1,0 +1,1 @@
+"""Helpers that several tests share. On the import path of tests as `support`."""
