@@ -15,7 +15,7 @@ COMMANDS: dict[str, str] = {
     "codegen": "fatcrate.lto.codegen:main",
     "assemble": "fatcrate.lto.assemble:main",
     "abi-check": "fatcrate.fatbin.abicheck:main",
-    "pack": "fatcrate.fatbin.packer:main",
+    "pack": "fatcrate.fatbin.pack:main",
     "embed": "fatcrate.fatbin.embed:main",
     "inspect": "fatcrate.fatbin.inspect:main",
     "extract": "fatcrate.fatbin.extract:main",

@@ -1,0 +1,151 @@
+"""``fatcrate pack``: images to one fat binary."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Sequence
+
+from fatcrate.fatbin import compression, errors, packer, verify
+from fatcrate.fatbin.select import Candidate
+from fatcrate.fatbin.source import Source, open_source
+from fatcrate.toolchain.arch import Arch, parse_one
+from fatcrate.toolchain.atomic import atomic_output
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail, report
+
+_EPILOG = """\
+The kind of each image comes from the file. NVIDIA images (cubin, PTX, LTO-IR) make a CUDA fat
+binary, AMD code objects (gfxNNN=FILE) a HIP offload bundle.
+
+compression modes:
+  none      store everything as it is
+  default   what nvcc does: PTX with zstd level 5, cubins as they are
+  speed     like default, with LZ4
+  size      everything with zstd level 19
+  balanced  everything with zstd level 9: near the size of `size` in a tenth of its time
+
+examples:
+  fatcrate pack -o k.fatbin sm_80=k80.cubin sm_90a=k90a.cubin compute_90=k.ptx
+  fatcrate pack -o k.fatbin --compress size --allow uncovered-device sm_100f=k.cubin
+  fatcrate pack -o k.hipfb gfx942=k942.hsaco gfx1100=k1100.hsaco
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``fatcrate pack``."""
+    made = argparse.ArgumentParser(
+        prog="fatcrate pack",
+        description="Pack GPU images into one fat binary.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("images", nargs="+", metavar="ARCH=FILE", help="an image and its arch")
+    made.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
+    made.add_argument(
+        "--compress",
+        choices=compression.MODES,
+        default="balanced",
+        metavar="MODE",
+        help="none, default, speed, size or balanced (the default)",
+    )
+    made.add_argument("--level", type=int, metavar="N", help="zstd level, 1 to 22")
+    made.add_argument(
+        "--compress-all", action="store_true", help="compress cubins in every mode but none"
+    )
+    made.add_argument("--ident", default="", metavar="S", help="identifier stored with each image")
+    made.add_argument("--options", default="", metavar="S", help="ptxas options stored with PTX")
+    made.add_argument("-g", "--debug", action="store_true", help="mark the images as debug code")
+    made.add_argument(
+        "--allow", action="append", default=[], metavar="NAME", help="silence a check (or all)"
+    )
+    made.add_argument(
+        "--deny", action="append", default=[], metavar="NAME", help="make a warning an error"
+    )
+    return made
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate pack``. Raises FatcrateError with all faults found."""
+    args = parser().parse_args(argv)
+    policy = verify.Policy(args.allow, args.deny)
+    if args.level is not None and not 1 <= args.level <= 22:
+        fail(errors.USAGE, "--level", f"{args.level} is not a zstd level from 1 to 22")
+    if args.level is not None and args.compress in ("none", "speed"):
+        fail(errors.USAGE, "--level", f"has no meaning with --compress {args.compress}")
+    if "\0" in args.ident or "\0" in args.options:
+        fail(errors.USAGE, "--ident", "holds a NUL character")
+    named = _arguments(args.images)
+    options = packer.Options(
+        mode=args.compress,
+        level=args.level,
+        compress_all=args.compress_all,
+        debug=args.debug,
+    )
+    with contextlib.ExitStack() as stack:
+        sources = [(arch, stack.enter_context(open_source(path))) for arch, path in named]
+        if any(arch.kind == "gfx" for arch, _ in sources):
+            from fatcrate.fatbin import hip
+
+            return hip.pack_files(sources, args.output, args.compress, args.level)
+        inputs = check(sources, policy, args.output, args.ident, args.options)
+        with atomic_output(args.output) as stream:
+            packer.write(inputs, options, stream)
+    return 0
+
+
+def check(
+    sources: Sequence[tuple[Arch, Source]],
+    policy: verify.Policy,
+    output: str,
+    ident: str = "",
+    options: str = "",
+) -> list[packer.Input]:
+    """Checks images for packing; prints warnings. Raises FatcrateError with all errors."""
+    faults = Collector()
+    inputs: list[packer.Input] = []
+    for arch, source in sources:
+        kind = packer.sniff(source)
+        if not kind:
+            faults.add(
+                Diagnostic(
+                    errors.NOT_RECOGNISED,
+                    source.name,
+                    "is neither a cubin, PTX text nor LTO-IR",
+                    "pass the file that ptxas or the code generator wrote",
+                )
+            )
+            continue
+        verify.check_image(kind, arch, source, policy, faults)
+        inputs.append(packer.Input(kind, arch, source, ident, options))
+    candidates = [Candidate(item.kind, item.arch) for item in inputs]
+    names = [item.source.name for item in inputs]
+    verify.check_set(candidates, names, policy, faults, output)
+    report(faults.warnings)
+    faults.check()
+    return inputs
+
+
+def _arguments(items: Sequence[str]) -> list[tuple[Arch, str]]:
+    """``ARCH=FILE`` each; all faulty ones are reported together."""
+    faults: list[Diagnostic] = []
+    made: list[tuple[Arch, str]] = []
+    for item in items:
+        text, equals, path = item.partition("=")
+        if not equals or not path:
+            faults.append(
+                Diagnostic(
+                    errors.USAGE,
+                    item,
+                    "is not of the form ARCH=FILE",
+                    "write for example sm_90=kernels.cubin",
+                )
+            )
+            continue
+        try:
+            made.append((parse_one(text), path))
+        except FatcrateError as error:
+            faults.extend(error.diagnostics)
+    if faults:
+        raise FatcrateError(*faults)
+    return made
+
