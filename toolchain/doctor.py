@@ -53,6 +53,7 @@ ROWS = (
     Row("python", "python", True, "apt-get install python3"),
     Row("ninja", "ninja", True, "pip install ninja"),
     Row("bazel", "bazel", False, "apt-get install bazel-bootstrap"),
+    Row("cargo", "cargo", False, survey.GET_CARGO),
     Row("nvdisasm", "nvdisasm", False, survey.GET_NVDISASM),
     Row("cuobjdump", "cuobjdump", False, survey.GET_CUOBJDUMP),
     Row("NVIDIA driver", "driver", False, "install NVIDIA's driver on the machine with the GPU"),

@@ -82,6 +82,7 @@ class Request:
     python: str = ""
     packages: tuple[str, ...] = ()  # folders with the interpreter's installed packages
     root: str = ""
+    cargo: str = ""
 
     @classmethod
     def from_environment(
@@ -100,6 +101,7 @@ class Request:
             or environ.get("FATCRATE_ALLOW_UNTESTED_LLVM", "") not in ("", "0"),
             rustup_home=environ.get("RUSTUP_HOME", "") or (f"{home}/.rustup" if home else ""),
             path=environ.get("PATH", ""),
+            cargo=environ.get("FATCRATE_CARGO", ""),
             python=interpreter(),
             packages=tuple(p for p in sys.path if p.endswith(("site-packages", "dist-packages"))),
         )

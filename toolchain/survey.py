@@ -31,6 +31,7 @@ GET_HOST_LINKER = "apt-get install gcc"
 GET_LLVM = "pip install 'llvmlite>=0.50,<0.51'"
 GET_NVDISASM = "pip install nvidia-cuda-nvdisasm"
 GET_CUOBJDUMP = "pip install nvidia-cuda-cuobjdump"
+GET_CARGO = "apt-get install cargo-web"
 
 #: Packages that shape output bytes (compression) besides llvmlite, which has its own entry.
 _PYTHON_PACKAGES = ("zstandard",)
@@ -323,3 +324,20 @@ def _optional(watch: Watch, request: Request, result: Survey) -> None:
         place = _cuda(watch, request, "binaries", name)
         if place is not None:
             result.found(name, place[0], "", _wheel(place[1], f"nvidia-cuda-{name}"))
+    _cargo(watch, request, result)
+
+
+def _cargo(watch: Watch, request: Request, result: Survey) -> None:
+    """Cargo, which only `fatcrate import` runs: the one beside rustc, else the first on PATH."""
+    if request.cargo:
+        place = _explicit(watch, result, "cargo", "FATCRATE_CARGO", request.cargo)
+        if place is not None:
+            result.found("cargo", place[0], "", place[1])
+        return
+    rustc = result.paths.get("rustc", "")
+    places = [(os.path.dirname(rustc), result.provenance["rustc"])] if rustc else []
+    places += [(folder, "PATH") for folder in request.path.split(os.pathsep) if folder]
+    for folder, provenance in places:
+        if watch.executable(f"{folder}/cargo"):
+            result.found("cargo", f"{folder}/cargo", "", provenance.replace("rustc", "cargo"))
+            return
