@@ -111,8 +111,8 @@ TOOL_MISSING = Kind(
 BAD_SYMBOL = Kind(
     "FC0417",
     "not a usable symbol name",
-    "The symbol becomes a C identifier: letters, digits and underscores, not starting with a"
-    " digit, and no keyword of C, C++, Rust or Python.",
+    "The symbol starts names in C, C++ and Rust: letters, digits and underscores, not starting"
+    " with a digit.",
 )
 
 LOST_KERNEL = Kind(

@@ -148,4 +148,3 @@ def _arguments(items: Sequence[str]) -> list[tuple[Arch, str]]:
     if faults:
         raise FatcrateError(*faults)
     return made
-

@@ -1,0 +1,144 @@
+"""Finds the device code in any file: containers, bare images, and host files that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+from fatcrate.fatbin import archive, errors, packer, ptx, reader
+from fatcrate.fatbin import constants as c
+from fatcrate.fatbin.elf import Elf
+from fatcrate.fatbin.model import Fatbin, Image, Module
+from fatcrate.fatbin.source import Source
+from fatcrate.toolchain import names
+from fatcrate.toolchain.arch import Arch
+from fatcrate.toolchain.diagnostics import fail
+
+#: Sections of host objects that hold CUDA containers: nvcc's whole-program and -rdc code.
+CUDA_SECTIONS = (names.NV_FATBIN_SECTION, "__nv_relfatbin")
+HIP_SECTIONS = (names.HIP_FATBIN_SECTION,)
+
+_MACHINES = {c.EM_X86_64: "x86_64", c.EM_AARCH64: "aarch64"}
+_ELF_TYPES = {c.ET_REL: "object", c.ET_EXEC: "executable", c.ET_DYN: "shared object"}
+_FOREIGN = {
+    b"MZ": "a Windows executable (COFF)",
+    b"\x64\x86": "a COFF object",
+    b"\xcf\xfa\xed\xfe": "a Mach-O file",
+    b"\xce\xfa\xed\xfe": "a Mach-O file",
+    b"\xca\xfe\xba\xbe": "a universal Mach-O file",
+    b"BC\xc0\xde": "LLVM bitcode",
+}
+
+
+def modules(source: Source) -> Iterator[Module]:
+    """The file, or each member of an archive, with the containers in it.
+
+    Members without device code give modules without containers. Raises FC0400 when the file
+    is of no known kind, FC0408 for COFF and Mach-O.
+    """
+    if archive.is_archive(source):
+        for member in archive.members(source):
+            if member.size >= 4 and _is_elf(member):
+                yield module(member)
+        return
+    yield module(source)
+
+
+def module(source: Source) -> Module:
+    """One file that is not an archive."""
+    if reader.is_fatbin(source):
+        return Module(source.name, "fatbin", reader.read_all(source))
+    if _is_elf(source):
+        return _elf_module(source)
+    if source.size >= 24 and _is_hip(source):
+        from fatcrate.fatbin import hip
+
+        return Module(source.name, "hip bundle", [hip.read(source)])
+    kind = packer.sniff(source) if source.size else ""
+    if kind == "ptx":
+        return Module(source.name, "ptx", [_ptx_image(source)])
+    if kind == "ltoir":
+        return Module(source.name, "ltoir", [_bare(source, "ltoir", None)])
+    _refuse(source)
+
+
+def _is_elf(source: Source) -> bool:
+    return source.starts_with(c.ELF_MAGIC)
+
+
+def _is_hip(source: Source) -> bool:
+    return source.starts_with(b"CCOB") or source.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
+
+
+def _refuse(source: Source) -> NoReturn:
+    for magic, what in _FOREIGN.items():
+        if source.starts_with(magic):
+            fail(
+                errors.UNSUPPORTED,
+                source.name,
+                f"is {what}, which fatcrate does not read",
+                remedy="give it the fat binary itself, or an ELF file",
+            )
+    fail(
+        errors.NOT_RECOGNISED,
+        source.name,
+        "is no file that fatcrate finds device code in",
+        remedy="give it a fat binary, cubin, PTX, HIP bundle, ELF file, archive or wheel",
+    )
+
+
+def _elf_module(source: Source) -> Module:
+    elf = Elf(source)
+    if elf.machine == c.EM_CUDA:
+        return Module(source.name, "cubin", [_cubin_image(source)])
+    if elf.machine == c.EM_AMDGPU:
+        from fatcrate.fatbin import hip
+
+        return Module(source.name, "amdgpu code object", [hip.bare(source)])
+    made = Module(
+        source.name,
+        f"ELF {_ELF_TYPES.get(elf.header.type, 'file')}",
+        [],
+        _MACHINES.get(elf.machine, f"machine {elf.machine}"),
+    )
+    for section in elf.sections:
+        if section.name not in CUDA_SECTIONS + HIP_SECTIONS:
+            continue
+        if section.header.type == c.SHT_NOBITS:
+            made.notes.append(f"section {section.name} has no contents (a debug file)")
+            continue
+        part = source.window(section.header.offset, section.header.size, f"section {section.name}")
+        if section.name in CUDA_SECTIONS:
+            made.fatbins.extend(reader.read_all(part, section.name))
+        else:
+            from fatcrate.fatbin import hip
+
+            made.fatbins.extend(hip.read_all(part, section.name))
+    return made
+
+
+def _bare(source: Source, kind: str, arch: Arch | None) -> Fatbin:
+    """A file that is one image, as a container of one."""
+    image = Image(
+        kind=kind,  # type: ignore[arg-type]
+        kind_code=0,
+        arch=arch,
+        source=source,
+        offset=0,
+        entry_size=source.size,
+        payload_offset=0,
+        stored_size=source.size,
+        padded_size=source.size,
+        size=source.size,
+    )
+    return Fatbin("image", source, 0, source.size, [image])
+
+
+def _ptx_image(source: Source) -> Fatbin:
+    return _bare(source, "ptx", ptx.read(source.all(), source.name).arch)
+
+
+def _cubin_image(source: Source) -> Fatbin:
+    from fatcrate.fatbin import cubin
+
+    return _bare(source, "cubin", cubin.read(source).arch)
