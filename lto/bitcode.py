@@ -2,8 +2,8 @@
 
 Only the outermost structure is decoded: identification, module records and string table;
 function bodies, types and metadata are skipped by their length word. Format: LLVM's
-"LLVM Bitcode File Format" and ``llvm/include/llvm/Bitcode/LLVMBitCodes.h`` (LLVM 5 and
-newer, where symbol names live in a string table).
+"LLVM Bitcode File Format" and ``llvm/include/llvm/Bitcode/LLVMBitCodes.h``. Since LLVM 5
+symbol names lie in a string table; before (libdevice) in the module's value symbol table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ MAGIC = b"BC\xc0\xde"
 WRAPPER_MAGIC = b"\xde\xc0\x17\x0b"
 
 # Block ids.
-_MODULE, _IDENTIFICATION, _STRTAB = 8, 13, 23
+_BLOCKINFO, _MODULE, _IDENTIFICATION, _SYMTAB, _STRTAB = 0, 8, 13, 14, 23
 # Module records.
-_TRIPLE, _SECTION, _GLOBALVAR, _FUNCTION, _ALIAS, _SOURCE, _IFUNC = 2, 5, 7, 8, 14, 16, 15
+_TRIPLE, _SECTION, _GLOBALVAR, _FUNCTION, _ALIAS, _SOURCE, _IFUNC = 2, 5, 7, 8, 14, 16, 18
+_OLD_ALIAS = 9
 _VERSION = 1
 # Built-in abbreviation ids.
 _END, _ENTER, _DEFINE, _UNABBREV = 0, 1, 2, 3
@@ -243,6 +244,8 @@ class _Parsed:
     globals: list[tuple[int, list[int]]] = field(default_factory=list)
     strings: memoryview = field(default_factory=lambda: memoryview(b""))
     modules: int = 0
+    names: dict[int, str] = field(default_factory=dict)  # value number -> name, before LLVM 5
+    symtab_abbreviations: list[_Abbreviation] = field(default_factory=list)
 
 
 def _text(operands: list[int]) -> str:
@@ -250,31 +253,37 @@ def _text(operands: list[int]) -> str:
 
 
 def _block(reader: _Reader, block: int, width: int, end: int, parsed: _Parsed) -> None:
-    """Decodes one interesting block's own records; nested blocks are skipped."""
+    """Decodes one interesting block's own records; most nested blocks are skipped."""
     if width < 2 or width > 32:
         raise _Truncated
-    abbreviations: list[_Abbreviation] = []
+    abbreviations = list(parsed.symtab_abbreviations) if block == _SYMTAB else []
+    described = -1  # the block that BLOCKINFO is speaking of
     while reader.position < end:
         code = reader.fixed(width)
         if code == _END:
             return
         if code == _ENTER:
-            reader.vbr(8)
-            reader.vbr(4)
+            nested, nested_width = reader.vbr(8), reader.vbr(4)
             reader.align()
-            words = reader.fixed(32)
-            reader.position += words * 32
-            if reader.position > end:
+            nested_end = reader.fixed(32) * 32 + reader.position
+            if nested_end > end:
                 raise _Truncated
+            if block == _MODULE and nested in (_BLOCKINFO, _SYMTAB):
+                _block(reader, nested, nested_width, nested_end, parsed)
+            reader.position = nested_end
         elif code == _DEFINE:
-            abbreviations.append(_define_abbreviation(reader))
+            abbreviation = _define_abbreviation(reader)
+            if block != _BLOCKINFO:
+                abbreviations.append(abbreviation)
+            elif described == _SYMTAB:
+                parsed.symtab_abbreviations.append(abbreviation)
         else:
-            abbreviation = None
-            if code != _UNABBREV:
-                if code - 4 >= len(abbreviations):
-                    raise _Truncated
-                abbreviation = abbreviations[code - 4]
-            number, operands, blob = _record(reader, abbreviation)
+            if code != _UNABBREV and code - 4 >= len(abbreviations):
+                raise _Truncated
+            chosen = abbreviations[code - 4] if code != _UNABBREV else None
+            number, operands, blob = _record(reader, chosen)
+            if block == _BLOCKINFO and number == 1 and operands:
+                described = operands[0]
             _collect(block, number, operands, blob, parsed)
     raise _Truncated
 
@@ -286,6 +295,10 @@ def _collect(
         parsed.producer = _text(operands)
     elif block == _STRTAB and number == 1:
         parsed.strings = blob
+    elif block == _SYMTAB and number == 1 and operands:
+        parsed.names[operands[0]] = _text(operands[1:])
+    elif block == _SYMTAB and number == 3 and len(operands) > 1:
+        parsed.names[operands[0]] = _text(operands[2:])
     elif block == _MODULE:
         if number == _VERSION and operands:
             parsed.version = operands[0]
@@ -295,18 +308,22 @@ def _collect(
             parsed.source = _text(operands)
         elif number == _SECTION:
             parsed.sections.append(_text(operands))
-        elif number in (_GLOBALVAR, _FUNCTION, _ALIAS, _IFUNC):
+        elif number in (_GLOBALVAR, _FUNCTION, _ALIAS, _IFUNC, _OLD_ALIAS):
             parsed.globals.append((number, operands))
 
 
-def _symbol(number: int, operands: list[int], parsed: _Parsed) -> Symbol:
+def _symbol(index: int, number: int, operands: list[int], parsed: _Parsed) -> Symbol:
     """Decodes a global value's record; see the layouts in LLVM's BitcodeReader.cpp."""
-    if len(operands) < 8:
+    if parsed.version < 2:
+        name = parsed.names.get(index, "")
+        operands = [0, 0, *operands]
+    elif len(operands) < 2 or operands[0] + operands[1] > len(parsed.strings):
         raise _Truncated
-    start, size = operands[0], operands[1]
-    if start + size > len(parsed.strings):
+    else:
+        start, end = operands[0], operands[0] + operands[1]
+        name = bytes(parsed.strings[start:end]).decode("utf-8", "replace")
+    if len(operands) < 6 + 2 * (number in (_GLOBALVAR, _FUNCTION)):
         raise _Truncated
-    name = bytes(parsed.strings[start : start + size]).decode("utf-8", "replace")
 
     def section(index: int) -> str:
         if not index:
@@ -335,7 +352,7 @@ def _symbol(number: int, operands: list[int], parsed: _Parsed) -> Symbol:
             calling_convention=operands[3],
             section=section(operands[8]) if len(operands) > 8 else "",
         )
-    kind = "alias" if number == _ALIAS else "ifunc"
+    kind = "ifunc" if number == _IFUNC else "alias"
     return Symbol(name, kind, _LINKAGE.get(operands[5], _EXTERNAL), True)
 
 
@@ -373,9 +390,7 @@ def read(data: memoryview, file: str) -> ModuleInfo:
         _top_level(reader, parsed)
         if parsed.modules != 1:
             _bad(file, f"holds {parsed.modules} modules where one is wanted", 0)
-        if parsed.version < 2:
-            _bad(file, "is bitcode older than LLVM 5, which keeps no string table", 0)
-        symbols = [_symbol(number, ops, parsed) for number, ops in parsed.globals]
+        symbols = [_symbol(i, *record, parsed) for i, record in enumerate(parsed.globals)]
     except _Truncated:
         _bad(file, "is damaged or truncated bitcode", min(reader.position // 8, len(data)))
     return ModuleInfo(parsed.producer, parsed.triple, parsed.source, symbols)

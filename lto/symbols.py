@@ -262,9 +262,7 @@ class _V0:
             base = self.path(value=False)
             arguments = []
             while not self.eat("E"):
-                arguments.append(
-                    self.binding() if self.peek() == "p" else self.generic_argument()
-                )
+                arguments.append(self.binding() if self.peek() == "p" else self.generic_argument())
             return self.bindings(base, arguments)
         return self.bindings(self.path(value=False), [])
 
@@ -402,7 +400,7 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     """The candidates whose demangled names come nearest to that of ``name``."""
     import difflib
 
-    plain = {}
+    plain: dict[str, str] = {}
     for candidate in sorted(set(candidates)):
         plain.setdefault(demangle(candidate), candidate)
     wanted = demangle(name)

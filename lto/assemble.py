@@ -1,0 +1,209 @@
+"""ASSEMBLE: ``fatcrate assemble``. PTX to a cubin with ptxas, and a report of resources.
+
+The report is JSON: ``version``, ``arch``, ``options``, ``ptxas`` (version), ``warnings``
+(texts) and ``kernels``, sorted by name, each with ``name``, ``registers``, ``stack``,
+``spill_stores``, ``spill_loads``, ``shared`` (static, with what ptxas reserves), ``local``,
+``constant`` (bank 0), all in bytes but the registers, and ``barriers``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+from dataclasses import asdict, dataclass
+
+from fatcrate.lto import errors
+from fatcrate.toolchain import arch as archs
+from fatcrate.toolchain import atomic, identity
+from fatcrate.toolchain.diagnostics import (
+    Collector,
+    Diagnostic,
+    Location,
+    fail,
+    report,
+)
+
+REPORT_VERSION = 1
+
+_EPILOG = """\
+examples:
+  fatcrate assemble --arch sm_90 --ptxas /usr/local/cuda/bin/ptxas \\
+      --toolchain toolchain.json --output sm_90.cubin --report sm_90.json sm_90.ptx
+  fatcrate assemble … --ptxas-option=-O2 --ptxas-option=--maxrregcount=64 sm_90.ptx
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``fatcrate assemble``."""
+    p = argparse.ArgumentParser(
+        prog="fatcrate assemble",
+        description="Assembles PTX to a cubin with ptxas and reports each kernel's resources.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    p.add_argument("ptx", metavar="PTX", help="output of `fatcrate codegen`")
+    p.add_argument("--arch", required=True, help="sm_90, sm_90a, …")
+    p.add_argument("--ptxas", required=True, metavar="PATH", help="NVIDIA's assembler")
+    p.add_argument("--toolchain", required=True, metavar="JSON", help="toolchain identity")
+    p.add_argument("--output", required=True, metavar="CUBIN", help="the cubin")
+    p.add_argument("--report", required=True, metavar="JSON", help="the resource report")
+    p.add_argument(
+        "--ptxas-option",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="an option for ptxas, such as --ptxas-option=-O2 (may be repeated)",
+    )
+    return p
+
+
+@dataclass
+class Resources:
+    """What one kernel takes, as ptxas reports it; bytes but for registers and barriers."""
+
+    name: str
+    registers: int = 0
+    barriers: int = 0
+    stack: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+    shared: int = 0
+    local: int = 0
+    constant: int = 0
+
+
+_COMPILING = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
+_PROPERTIES = re.compile(r"Function properties for (\S+)")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers(.*)")
+_AMOUNT = re.compile(r"(\d+) (barriers|bytes smem|bytes lmem|bytes cmem\[0\])")
+_FIELDS = {
+    "barriers": "barriers",
+    "bytes smem": "shared",
+    "bytes lmem": "local",
+    "bytes cmem[0]": "constant",
+}
+
+
+def parse_resources(text: str) -> list[Resources]:
+    """Reads ``ptxas -v``; one entry per kernel, sorted by name."""
+    found: dict[str, Resources] = {}
+    kernel = described = ""
+    for line in text.splitlines():
+        if match := _COMPILING.search(line):
+            kernel = described = match[1]
+            found.setdefault(kernel, Resources(kernel))
+        elif match := _PROPERTIES.search(line):
+            described = match[1]
+        elif (match := _FRAME.search(line)) and described in found:
+            entry = found[described]
+            entry.stack, entry.spill_stores, entry.spill_loads = map(int, match.groups())
+        elif (match := _USED.search(line)) and kernel:
+            entry = found[kernel]
+            entry.registers = int(match[1])
+            for amount, unit in _AMOUNT.findall(match[2]):
+                setattr(entry, _FIELDS[unit], int(amount))
+    return [found[name] for name in sorted(found)]
+
+
+_MESSAGE = re.compile(
+    r"^ptxas (?:(?P<file>.*?), line (?P<line>\d+); )?"
+    r"(?P<severity>fatal|error|warning)\s*: (?P<text>.*)$"
+)
+
+
+def parse_messages(text: str, ptx: str, file: str) -> list[Diagnostic]:
+    """Errors and warnings of ptxas, each with its PTX line and the kernel around it."""
+    lines = ptx.splitlines()
+    found = []
+    for line in text.splitlines():
+        match = _MESSAGE.match(line)
+        if not match or match["text"].startswith("Ptx assembly aborted"):
+            continue
+        kind = errors.PTXAS_WARNING if match["severity"] == "warning" else errors.PTXAS_FAILED
+        number = int(match["line"]) if match["line"] else None
+        excerpt = lines[number - 1].strip() if number and number <= len(lines) else None
+        where = Location(file, number, excerpt=excerpt)
+        subject = _kernel_at(lines, number) or os.path.basename(file)
+        found.append(Diagnostic(kind, subject, match["text"].strip(), location=where))
+    return found
+
+
+_FUNCTION = re.compile(r"\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([A-Za-z_$%][\w$]*)")
+
+
+def _kernel_at(lines: list[str], number: int | None) -> str:
+    """The kernel or function whose text holds a line."""
+    for line in reversed(lines[: number or 0]):
+        if line.rstrip() == "}" and line != lines[(number or 1) - 1]:
+            return ""
+        if match := _FUNCTION.search(line):
+            return match[1]
+    return ""
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate assemble``."""
+    args = parser().parse_args(argv)
+    arch = archs.parse_one(args.arch)
+    toolchain = identity.load(args.toolchain)
+    toolchain.check_arch(arch)
+    with open(args.ptx, encoding="utf-8") as stream:
+        ptx = stream.read()
+    with atomic.atomic_output(args.output) as output:
+        temporary = output.name
+        text = run_ptxas(args.ptxas, arch, args.ptx, temporary, args.ptxas_option)
+        messages = parse_messages(text.output, ptx, args.ptx)
+        faults = Collector()
+        for message in messages:
+            faults.add(message)
+        if text.code != 0 and not faults.errors:
+            faults.add(
+                Diagnostic(
+                    errors.PTXAS_FAILED,
+                    os.path.basename(args.ptx),
+                    f"ptxas exited with code {text.code}",
+                    notes=tuple(text.output.strip().splitlines()[-5:]),
+                )
+            )
+        faults.check()
+    report(faults.warnings)
+    value = {
+        "version": REPORT_VERSION,
+        "arch": str(arch),
+        "options": args.ptxas_option,
+        "ptxas": toolchain.ptxas.version,
+        "kernels": [asdict(r) for r in parse_resources(text.output)],
+        "warnings": sorted(w.message for w in faults.warnings),
+    }
+    atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")
+    return 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """How ptxas ended, and what it said."""
+
+    code: int
+    output: str
+
+
+def run_ptxas(ptxas: str, arch: archs.Arch, ptx: str, output: str, options: list[str]) -> Run:
+    """Runs ptxas. Raises FC0332 when it cannot be started."""
+    command = [ptxas, "-v", f"-arch={arch.target_cpu}", *options, "-o", output, ptx]
+    try:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={}, check=False
+        )
+    except OSError as error:
+        fail(
+            errors.PTXAS_MISSING,
+            ptxas,
+            error.strerror or str(error),
+            remedy="fatcrate doctor names the command that installs ptxas",
+        )
+    return Run(done.returncode, done.stdout.decode("utf-8", "replace"))

@@ -1,0 +1,145 @@
+"""CODEGEN: ``fatcrate codegen``. The linked module for one architecture, to PTX text.
+
+The arch queries are answered and folded, the module is optimised and PTX is generated. A
+real architecture (``sm_90``) gets the newest PTX ISA that LLVM and ptxas share, since only
+ptxas reads that text; a virtual one (``compute_90``) the oldest that has the architecture,
+or the newest that ``--min-driver`` loads, since the user's driver compiles it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from fatcrate.lto import emit, errors, isolate, pipeline
+from fatcrate.lto.engine import EngineError, Target, Tuning
+from fatcrate.toolchain import arch as archs
+from fatcrate.toolchain import atomic, identity, names
+from fatcrate.toolchain import manifest as manifests
+from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.versions import numbers
+
+_EPILOG = """\
+examples:
+  fatcrate codegen --arch sm_90a --opt-level 3 --toolchain toolchain.json \\
+      --manifest demo.manifest.json --output sm_90a.ptx demo.bc
+"""
+
+LEVELS = {"0": (0, 0), "1": (1, 0), "2": (2, 0), "3": (3, 0), "s": (2, 1), "z": (2, 2)}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``fatcrate codegen``."""
+    p = argparse.ArgumentParser(
+        prog="fatcrate codegen",
+        description="Generates PTX for one architecture from a linked module.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    p.add_argument("linked", metavar="LINKED.bc", help="output of `fatcrate link`")
+    p.add_argument("--arch", required=True, help="sm_90, sm_90a, compute_90, …")
+    p.add_argument("--toolchain", required=True, metavar="JSON", help="toolchain identity")
+    p.add_argument("--manifest", required=True, metavar="JSON", help="manifest of the link")
+    p.add_argument("--output", required=True, metavar="PTX", help="the PTX text")
+    p.add_argument("--opt-level", default="3", choices=sorted(LEVELS), help="default: %(default)s")
+    p.add_argument(
+        "--min-driver", type=int, metavar="N", help="oldest driver branch that must load the PTX"
+    )
+    p.add_argument(
+        "--timeout",
+        type=float,
+        default=isolate.DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help="end LLVM after this time (default: %(default)s)",
+    )
+    return p
+
+
+def ptx_isa(toolchain: identity.Identity, arch: archs.Arch, min_driver: int | None) -> str:
+    """The PTX ISA version to generate. Raises FC0211 for an arch that cannot be built."""
+    chosen = toolchain.ptx_isa_for(arch, min_driver)
+    if arch.is_ptx or min_driver is not None:
+        return chosen
+    newest = min(toolchain.llvm.max_ptx_isa, toolchain.ptxas.max_ptx_isa, key=numbers)
+    return max(newest, chosen, key=numbers)
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate codegen``."""
+    args = parser().parse_args(argv)
+    arch = archs.parse_one(args.arch)
+    toolchain = identity.load(args.toolchain)
+    manifest = manifests.load(args.manifest)
+    isa = ptx_isa(toolchain, arch, args.min_driver)
+    level, size = LEVELS[args.opt_level]
+    target = Target(names.NVPTX_TRIPLE, arch.target_cpu, f"+ptx{isa.replace('.', '')}", level)
+    with open(args.linked, "rb") as stream:
+        linked = stream.read()
+
+    def work() -> str:
+        return generate(linked, args.linked, arch, target, Tuning(size=size))
+
+    try:
+        ptx = isolate.run(work, timeout=args.timeout)
+    except isolate.Crash as crash:
+        raise FatcrateError(describe_crash(crash, arch, manifest)) from crash
+    ptx = emit.pin_files(ptx)
+    emit.check_kernels(emit.entries(ptx), [k.name for k in manifest.kernels], str(arch))
+    atomic.write_text(args.output, ptx)
+    return 0
+
+
+def generate(linked: bytes, file: str, arch: archs.Arch, target: Target, tuning: Tuning) -> str:
+    """PTX text; runs LLVM in this process."""
+    from fatcrate.lto.llvm import LlvmliteEngine
+
+    engine = LlvmliteEngine()
+    try:
+        module = engine.parse_bitcode(linked)
+        pipeline.optimise(engine, module, arch, target, tuning)
+        return engine.emit(module, target)
+    except EngineError as error:
+        fail(errors.BAD_BITCODE, file, str(error), remedy="link the target again")
+
+
+_REASON = re.compile(r"^(?:LLVM ERROR|error): (.*)$", re.MULTILINE)
+_FUNCTION = re.compile(r"[Ii]n function:? '?\"?([\w$.]+)")
+_INTRINSIC = re.compile(r"%?(llvm\.[\w.]+)")
+
+
+def describe_crash(
+    crash: isolate.Crash, arch: archs.Arch, manifest: manifests.Manifest
+) -> Diagnostic:
+    """What LLVM's last words on stderr mean, with symbol and arch."""
+    from fatcrate.lto import symbols
+
+    if crash.timed_out:
+        return Diagnostic(
+            errors.ENGINE_TIMEOUT,
+            manifest.name,
+            f"code generation for {arch} {crash.reason()}",
+            "raise --timeout, or lower the optimisation level",
+        )
+    reason = _REASON.search(crash.stderr)
+    function = _FUNCTION.search(crash.stderr)
+    symbol = function[1] if function else ""
+    subject = symbols.demangle(symbol) if symbol else manifest.name
+    notes = [f"symbol {symbol}"] if symbol and symbol != subject else []
+    if not reason:
+        return Diagnostic(
+            errors.ENGINE_CRASH,
+            subject,
+            f"the process that generates code for {arch} {crash.reason()}",
+            "report it with the linked module",
+            notes=(*notes, *crash.stderr.strip().splitlines()[-5:]),
+        )
+    intrinsic = _INTRINSIC.search(crash.stderr)
+    what = f"{intrinsic[1]}: " if intrinsic else ""
+    return Diagnostic(
+        errors.CODEGEN_FAILED,
+        subject,
+        f"LLVM cannot generate code for {arch}: {what}{reason[1].strip()}",
+        f"guard the code with `gpu::has(...)`, or drop {arch} from the target",
+        notes=tuple(notes),
+    )

@@ -1,0 +1,226 @@
+"""LINK: ``fatcrate link``. All crates of a target to one module, its manifest and a report.
+
+The linked module (LLVM bitcode for ``nvptx64-nvidia-cuda``) is not optimised and belongs to
+no architecture yet. What its readers (CODEGEN, the CPU runner) may rely on:
+
+* every kernel is a definition with external linkage and calling convention 71; host-visible
+  statics keep name and linkage; everything else is internal, and what no root needs is gone;
+* the arch queries ``__fc_arch`` and ``__fc_has`` are the only primitives without a body;
+* every other primitive in use is an internal ``alwaysinline`` function under its own name
+  ``__fc_*``, not inlined, so that its body can be replaced;
+* static shared memory is ``<symbol>.mem``, an internal address-space-3 global of type
+  ``[size x i8]``, returned by the internal ``alwaysinline`` function ``<symbol>``; dynamic
+  shared memory is the external ``__fc_dynamic_shared.mem``, ``[0 x i8]``;
+* math intrinsics that NVPTX cannot select are calls of libdevice's ``__nv_*``, defined in the
+  module as internal functions; their ``__nvvm_reflect`` queries are open until CODEGEN;
+* beside these only the driver's ``malloc``, ``free``, ``vprintf`` and ``__assertfail`` may be
+  undefined. ``malloc`` and ``free`` come from the default allocator shim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from fatcrate.lto import errors, inputs, isolate, resolve
+from fatcrate.lto.inputs import Unit
+from fatcrate.toolchain import atomic, identity, names
+from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.manifest import Input, Manifest
+
+PRIMITIVES = os.path.join(os.path.dirname(__file__), "backends", "nvptx.ll")
+REPORT_VERSION = 1
+
+_EPILOG = """\
+examples:
+  fatcrate link --name demo --toolchain toolchain.json --libdevice libdevice.10.bc \\
+      --crate mathlib=libmathlib.rlib --crate kern=libkern.rlib \\
+      --sysroot-crate core=sysroot/lib/rustlib/nvptx64-nvidia-cuda/lib/libcore.rlib \\
+      --output demo.bc --manifest demo.manifest.json --report demo.link.json
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``fatcrate link``."""
+    p = argparse.ArgumentParser(
+        prog="fatcrate link",
+        description="Links device crates to one module whose arch queries are still open.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    p.add_argument("--name", required=True, help="the target's name")
+    p.add_argument("--toolchain", required=True, metavar="JSON", help="toolchain identity")
+    p.add_argument("--libdevice", required=True, metavar="BC", help="NVIDIA's math library")
+    p.add_argument("--output", required=True, metavar="BC", help="the linked module")
+    p.add_argument("--manifest", required=True, metavar="JSON", help="the ABI manifest")
+    p.add_argument("--report", required=True, metavar="JSON", help="what was linked and why")
+    p.add_argument(
+        "--crate",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="a crate to link whole: rlib, archive, bitcode, object with bitcode, textual IR",
+    )
+    p.add_argument(
+        "--sysroot-crate",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="a library of which only what is needed is taken",
+    )
+    p.add_argument(
+        "--export",
+        action="append",
+        default=[],
+        metavar="KERNEL",
+        help="export only the kernels named so (all of them without this option)",
+    )
+    p.add_argument(
+        "--timeout",
+        type=float,
+        default=isolate.DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help="end LLVM after this time (default: %(default)s)",
+    )
+    return p
+
+
+def _pairs(values: list[str], option: str) -> list[tuple[str, str]]:
+    pairs, faults = [], Collector()
+    for value in values:
+        name, equals, path = value.partition("=")
+        if not equals or not name or not path:
+            try:
+                fail(errors.BAD_OPTION, option, f"{value!r} is not NAME=PATH")
+            except FatcrateError as error:
+                faults.absorb(error)
+        pairs.append((name, path))
+    faults.check()
+    return pairs
+
+
+@dataclass
+class _Loaded:
+    crates: list[Unit] = field(default_factory=list)
+    libraries: list[Unit] = field(default_factory=list)
+
+
+def _load(args: argparse.Namespace) -> _Loaded:
+    """Reads all inputs; faults of all of them are raised together."""
+    faults, loaded = Collector(), _Loaded()
+    crates = _pairs(args.crate, "--crate")
+    libraries = _pairs(args.sysroot_crate, "--sysroot-crate")
+    wanted: list[tuple[str, inputs.Kind, str, list[Unit]]] = [
+        *((name, "crate", path, loaded.crates) for name, path in crates),
+        *((name, "sysroot", path, loaded.libraries) for name, path in libraries),
+        ("libdevice", "libdevice", args.libdevice, loaded.libraries),
+    ]
+    for name, kind, path, units in wanted:
+        try:
+            units.append(inputs.load(name, kind, path))
+        except FatcrateError as error:
+            faults.absorb(error)
+    faults.check()
+    return loaded
+
+
+def _linker_llvm(toolchain: identity.Identity) -> tuple[int, ...]:
+    return tuple(int(part) for part in toolchain.llvm.version.split("."))
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate link``."""
+    args = parser().parse_args(argv)
+    toolchain = identity.load(args.toolchain)
+    loaded = _load(args)
+    inputs.check_targets(
+        [*loaded.crates, *loaded.libraries], names.NVPTX_TRIPLE, _linker_llvm(toolchain)
+    )
+    table = resolve.build(loaded.crates)
+    resolve.check(table, args.export, args.name)
+    with open(PRIMITIVES, encoding="utf-8") as stream:
+        primitives = stream.read()
+
+    def work() -> merge.Merged:
+        from fatcrate.lto.llvm import LlvmliteEngine
+
+        request = merge.Request(
+            args.name, loaded.crates, loaded.libraries, primitives, args.export, table
+        )
+        return merge.run(LlvmliteEngine(), request)
+
+    from fatcrate.lto import merge
+
+    try:
+        merged = isolate.run(work, timeout=args.timeout)
+    except isolate.Crash as crash:
+        fail(
+            errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH,
+            args.name,
+            f"the process that runs LLVM {crash.reason()}",
+            remedy="one of the inputs may be damaged: build the crates again",
+            notes=crash.stderr.strip().splitlines()[-5:],
+        )
+    manifest = Manifest(
+        args.name,
+        names.NVPTX_TRIPLE,
+        merged.kernels,
+        merged.statics,
+        _inputs(loaded, merged, primitives),
+        toolchain.versions(),
+    )
+    atomic.write_bytes(args.output, merged.bitcode)
+    atomic.write_text(args.manifest, manifest.to_json())
+    atomic.write_text(args.report, _report(args.name, loaded, merged, table))
+    return 0
+
+
+def _inputs(loaded: _Loaded, merged: Any, primitives: str) -> list[Input]:
+    """Inputs that went in: crates always, libraries when something was taken from them."""
+    import hashlib
+
+    used = [Input(u.name, u.kind, u.sha256) for u in loaded.crates]
+    for unit in loaded.libraries:
+        if f"{unit.kind}:{unit.name}" in merged.supplied:
+            used.append(Input(unit.name, unit.kind, unit.sha256))
+    digest = hashlib.sha256(primitives.encode("utf-8")).hexdigest()
+    return [*used, Input("nvptx", "primitives", digest)]
+
+
+def _report(name: str, loaded: _Loaded, merged: Any, table: resolve.Table) -> str:
+    """JSON: per crate how many definitions were kept and pruned, and what libraries gave."""
+    kept = set(merged.kept)
+    crates = []
+    for unit in loaded.crates:
+        defined = sorted(
+            {
+                s.name
+                for m in unit.members
+                for s in m.info.symbols
+                if s.defined and s.section != names.META_SECTION and not s.is_intrinsic
+            }
+        )
+        pruned = [n for n in defined if n not in kept]
+        crates.append(
+            {
+                "crate": unit.name,
+                "bytes": sum(len(m.data) for m in unit.members),
+                "defined": len(defined),
+                "kept": len(defined) - len(pruned),
+                "pruned": pruned,
+            }
+        )
+    value = {
+        "version": REPORT_VERSION,
+        "name": name,
+        "kernels": [k.name for k in merged.kernels],
+        "crates": crates,
+        "libraries": merged.supplied,
+        "kept": merged.kept,
+        "linked_bytes": len(merged.bitcode),
+    }
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"

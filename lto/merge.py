@@ -1,0 +1,395 @@
+"""The part of LINK that runs on LLVM: merge, supply what is missing, internalise, prune.
+
+User crates are merged whole; then, in rounds, whatever is still undefined is taken from what
+LINK supplies (``runtime.py``), the primitives, the sysroot and libdevice, until nothing more
+can be found. Rounds make the result independent of the libraries' order: a symbol that one
+library needs of another is asked for in the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fatcrate.lto import errors, internalize, layout, mathmap, references, runtime, symbols
+from fatcrate.lto.bitcode import Symbol
+from fatcrate.lto.engine import Engine, EngineError, Module, Value
+from fatcrate.lto.inputs import Member, Unit
+from fatcrate.lto.resolve import Table
+from fatcrate.toolchain import names
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.manifest import DeviceStatic, Kernel, Parameter
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to link."""
+
+    target: str  # name, for messages
+    crates: list[Unit]
+    libraries: list[Unit]  # sysroot and libdevice, used as needed
+    primitives: str  # textual IR
+    exports: list[str]  # kernels to export; empty: all
+    table: Table
+    keep: list[str] = field(default_factory=list)  # further roots
+
+
+@dataclass
+class Merged:
+    """What came out."""
+
+    bitcode: bytes
+    kernels: list[Kernel]
+    statics: list[DeviceStatic]
+    kept: list[str]  # names of all definitions in the module
+    supplied: dict[str, list[str]]  # library -> symbols taken because something needed them
+    roots: list[str]
+    edges: references.Graph | None = None  # filled when asked for
+
+
+def run(engine: Engine, request: Request, *, want_graph: bool = False) -> Merged:
+    """Links. Raises :class:`FatcrateError`."""
+    link = _Link(engine, request)
+    link.merge_crates()
+    roots = link.choose_roots()
+    link.first_prune(roots)
+    link.supply()
+    internalize.internalize(link.module, roots)
+    internalize.collect(engine, link.module)
+    link.check_undefined()
+    try:
+        link.module.verify()
+    except EngineError as error:
+        fail(errors.LINK_FAILED, request.target, f"the merged module is malformed: {error}")
+    return link.result(roots, want_graph)
+
+
+class _Link:
+    """State of one link: the growing module and what was learnt on the way."""
+
+    def __init__(self, engine: Engine, request: Request) -> None:
+        self.engine = engine
+        self.request = request
+        self.table = request.table
+        self.module: Module = engine.parse_text(
+            f'target datalayout = "{runtime.DATA_LAYOUT}"\ntarget triple = "{names.NVPTX_TRIPLE}"\n'
+        )
+        self.records: dict[str, tuple[runtime.SharedRecord, str]] = {}
+        self.used: list[str] = []
+        self.supplied: dict[str, list[str]] = {}
+
+    # --- user crates -------------------------------------------------------------------
+
+    def merge_crates(self) -> None:
+        """All crates into one module, whole; the records of ``shared!`` read and dropped."""
+        for unit in self.request.crates:
+            for member in unit.members:
+                source = self._parse(member)
+                dropped = self._read_records(source, member, unit)
+                self.used += [n for n in internalize.used_symbols(source) if n not in dropped]
+                internalize.drop_used(source)
+                self._link_in(source, unit.name)
+        for record, _ in self.records.values():
+            self._link_in(self.engine.parse_text(runtime.shared_definition(record)), "shared!")
+
+    def _parse(self, member: Member) -> Module:
+        try:
+            module = self.engine.parse_bitcode(member.data)
+        except EngineError as error:
+            fail(errors.BAD_BITCODE, member.name, f"LLVM cannot read it: {error}")
+        module.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
+        return module
+
+    def _link_in(self, source: Module, name: str) -> None:
+        try:
+            self.module.link_in(source)
+        except EngineError as error:
+            fail(errors.LINK_FAILED, name, f"cannot be merged with the other crates: {error}")
+
+    def _read_records(self, source: Module, member: Member, unit: Unit) -> set[str]:
+        dropped = set()
+        for symbol in member.info.symbols:
+            if symbol.section != names.META_SECTION or not symbol.defined:
+                continue
+            value = source.find(symbol.name)
+            if value is None:
+                continue
+            record = runtime.shared_record(value.text(), unit.name)
+            known = self.records.setdefault(record.symbol, (record, unit.name))
+            if known[0] != record:
+                fail(
+                    errors.BAD_RECORD,
+                    symbols.demangle(record.symbol),
+                    f"shared memory is {known[0].size} bytes in crate {known[1]} and"
+                    f" {record.size} bytes in crate {unit.name}",
+                    remedy="give each shared array a symbol of its own",
+                )
+            dropped.add(symbol.name)
+            value.linkage = "internal"
+        return dropped
+
+    # --- roots -------------------------------------------------------------------------
+
+    def choose_roots(self) -> dict[str, None]:
+        """Kernels, host-visible statics and ``#[used]`` statics, in link order."""
+        kernels = [k for k in self.table.kernels if not self.request.exports]
+        roots = dict.fromkeys([*kernels, *self.request.exports, *self.request.keep])
+        for name, found in self.table.definitions.items():
+            if any(is_host_visible(symbol) for _, symbol in found):
+                roots[name] = None
+        roots.update(dict.fromkeys(self.used))
+        return roots
+
+    def first_prune(self, roots: Iterable[str]) -> None:
+        """Drops unneeded user code before libraries are asked for what it would need.
+
+        Symbols that a library may refer to (a panic handler, an allocator) stay for now.
+        """
+        wanted = {
+            symbol.name
+            for unit in self.request.libraries
+            for member in unit.members
+            for symbol in member.info.undefined()
+        }
+        held = {
+            name
+            for name in self.table.definitions
+            if name in wanted or symbols.internal_name(name) != name
+        }
+        internalize.internalize(self.module, {*roots, *held})
+        internalize.collect(self.engine, self.module)
+
+    # --- what is missing ---------------------------------------------------------------
+
+    def supply(self) -> None:
+        """Rounds of taking what is undefined from the libraries until nothing changes."""
+        libraries = {
+            f"{unit.kind}:{unit.name}": (unit, {s.name for s in member.info.defined()}, member)
+            for unit in self.request.libraries
+            for member in unit.members
+        }
+        while True:
+            self._map_math()
+            missing = set(internalize.undefined(self.module)) - runtime.OPEN_SYMBOLS
+            progress = self._supply_runtime(missing) | self._supply_primitives(missing)
+            for label, (unit, defined, member) in libraries.items():
+                needed = missing & defined
+                if needed:
+                    library = self._parse(member)
+                    self._take(library, needed, f"{label}" if unit.kind == "sysroot" else label)
+                    progress = True
+            if not progress:
+                return
+            internalize.collect(self.engine, self.module)
+
+    def _take(self, library: Module, needed: set[str], label: str) -> None:
+        internalize.drop_used(library)
+        internalize.demote(library, needed)
+        self._link_in(library, label)
+        self.supplied.setdefault(label, []).extend(sorted(needed))
+
+    def _supply_runtime(self, missing: set[str]) -> bool:
+        texts = {name: runtime.shim(name) for name in sorted(missing)}
+        for name, text in texts.items():
+            if text:
+                self._take(self.engine.parse_text(text), {name}, "runtime")
+        return any(texts.values())
+
+    def _supply_primitives(self, missing: set[str]) -> bool:
+        if not any(name.startswith(names.PRIMITIVE_PREFIX) for name in missing):
+            return False
+        library = self.engine.parse_text(self.request.primitives)
+        defined = {v.name for v in library.functions() if not v.is_declaration}
+        needed = missing & defined
+        if needed:
+            self._take(library, needed, "primitives")
+        return bool(needed)
+
+    def _map_math(self) -> None:
+        """Renames math intrinsics to libdevice's functions; defines wrappers for vectors."""
+        for value in self.module.functions():
+            name = value.name
+            if not name.startswith("llvm.") or not value.is_declaration:
+                continue
+            libdevice = mathmap.libdevice_name(name)
+            if libdevice:
+                self._rename(value, libdevice)
+                continue
+            replacement = f"fc.math.{name.removeprefix('llvm.')}"
+            text = mathmap.wrapper(name, replacement)
+            if text:
+                self._rename(value, replacement)
+                self._take(self.engine.parse_text(text), {replacement}, "runtime")
+
+    def _rename(self, declaration: Value, name: str) -> None:
+        """Renames a declaration; where the new name exists, the linker joins the two."""
+        if self.module.find(name) is None:
+            declaration.name = name
+            return
+        kind = declaration.text().split("@", 1)[0].removeprefix("declare").strip()
+        raise FatcrateError(
+            Diagnostic(
+                errors.TYPE_CONFLICT,
+                name,
+                f"is used both as a function of the crates and as LLVM's {kind} intrinsic",
+                "call only one of the two",
+            )
+        )
+
+    # --- checks and results ------------------------------------------------------------
+
+    def check_undefined(self) -> None:
+        """Raises FC0310 for every symbol that is still undefined."""
+        allowed = runtime.OPEN_SYMBOLS | runtime.DRIVER_SYMBOLS
+        missing = [
+            name
+            for name in internalize.undefined(self.module)
+            if name not in allowed and name != f"{names.DYNAMIC_SHARED}.mem"
+        ]
+        if not missing:
+            return
+        edges = references.graph(self.module)
+        known = {*self.table.definitions}
+        for unit in self.request.libraries:
+            for member in unit.members:
+                known.update(s.name for s in member.info.defined())
+        faults = Collector()
+        for name in missing:
+            faults.add(self._undefined(name, edges, known))
+        faults.check()
+
+    def _undefined(self, name: str, edges: references.Graph, known: set[str]) -> Diagnostic:
+        users = references.referrers(edges, name)
+        crates = sorted({self.table.owner(user) for user in users} - {""})
+        crates = crates or sorted(self.table.references.get(name, []))
+        notes = [f"referred to by {symbols.describe(user)}" for user in users[:4]]
+        if len(users) > 4:
+            notes.append(f"and by {len(users) - 4} more")
+        near = symbols.nearest(name, known)
+        if name.startswith(names.SHARED_PREFIX):
+            remedy = "declare shared memory with the `shared!` macro of the device library"
+        elif near:
+            remedy = f"did you mean {' or '.join(f'`{n}`' for n in near)}?"
+        else:
+            remedy = "add the crate that defines it to the target, or remove the declaration"
+        where = f"crate {', '.join(crates)}" if crates else "a library"
+        plain = symbols.demangle(name)
+        return Diagnostic(
+            errors.UNDEFINED,
+            plain,
+            f"is needed by {where} but defined nowhere",
+            remedy,
+            notes=((f"symbol {name}",) if plain != name else ()) + tuple(notes),
+        )
+
+    def result(self, roots: Iterable[str], want_graph: bool) -> Merged:
+        """Describes the finished module. Raises FC0317 when a kernel is not in it."""
+        exported = [n for n in roots if n in self.table.kernels]
+        shared = [v for v in self.module.variables() if _address_space(v) == 3]
+        edges = references.graph(self.module) if shared or want_graph else {}
+        sizes = {v.name: _shared_size(v) for v in shared}
+        faults = Collector()
+        kernels = []
+        for name in sorted(exported):
+            try:
+                kernels.append(self._kernel(name, edges, sizes))
+            except FatcrateError as error:
+                faults.absorb(error)
+        faults.check()
+        return Merged(
+            self.module.bitcode(),
+            kernels,
+            self._statics(roots),
+            sorted(
+                v.name
+                for v in (*self.module.functions(), *self.module.variables())
+                if not v.is_declaration
+            ),
+            {label: sorted(set(taken)) for label, taken in sorted(self.supplied.items())},
+            list(roots),
+            edges if want_graph else None,
+        )
+
+    def _kernel(self, name: str, edges: references.Graph, sizes: dict[str, int | None]) -> Kernel:
+        crate = self.table.kernels[name]
+        value = self.module.find(name)
+        if value is None or value.is_declaration:
+            fail(errors.LOST_KERNEL, name, f"of crate {crate} is not in the linked module")
+        definition = value.text().lstrip().split("\n{", 1)[0]
+        definition = next(line for line in definition.splitlines() if line.startswith("define "))
+        if " ptx_kernel " not in definition.split("@", 1)[0]:
+            fail(errors.LOST_KERNEL, name, f"of crate {crate} lost its calling convention")
+        try:
+            slots = layout.parameters(definition, self.module.struct_size)
+        except layout.LayoutError as error:
+            fail(
+                errors.BAD_PARAMETER,
+                symbols.demangle(name),
+                f"has a parameter of type {error}",
+                remedy="pass scalars and pointers",
+            )
+        used = references.reachable(edges, [name]) if edges else []
+        return Kernel(
+            name,
+            crate,
+            [
+                Parameter(i, at, slot.size, slot.align, slot.cls)
+                for i, (slot, at) in enumerate(zip(slots, layout.offsets(slots), strict=True))
+            ],
+            rust_path=symbols.demangle(name) if symbols.demangle(name) != name else "",
+            static_shared=sum(sizes.get(n) or 0 for n in used),
+            uses_dynamic_shared=f"{names.DYNAMIC_SHARED}.mem" in used,
+            max_threads=_max_threads(value),
+        )
+
+    def _statics(self, roots: Iterable[str]) -> list[DeviceStatic]:
+        statics = []
+        for name in sorted(roots):
+            value = self.module.find(name)
+            if value is None or value.is_function or value.is_declaration:
+                continue
+            text = value.text()
+            space = _address_space(value)
+            if space == 3:
+                continue
+            size, align = layout.variable(text, self.module.struct_size)
+            statics.append(
+                DeviceStatic(
+                    name,
+                    self.table.owner(name),
+                    size,
+                    align,
+                    "constant" if space == 4 else "global",
+                    not layout.is_constant(text),
+                )
+            )
+        return statics
+
+
+def is_host_visible(symbol: Symbol) -> bool:
+    """Whether a static keeps its name for the host: one with an unmangled name."""
+    return (
+        symbol.kind == "variable"
+        and symbol.defined
+        and symbol.binding in ("strong", "weak", "common")
+        and symbol.address_space in (0, 1, 4)
+        and symbol.section != names.META_SECTION
+        and not symbol.name.startswith(("_R", "_ZN", "__fc_", "llvm.", "anon.", ".", "__rust_"))
+    )
+
+
+def _address_space(value: Value) -> int:
+    return layout.address_space(value.text()[:400])
+
+
+def _shared_size(value: Value) -> int | None:
+    return layout.variable(value.text(), lambda _: None)[0]
+
+
+def _max_threads(value: Value) -> list[int]:
+    """The launch bound in ``"nvvm.maxntid"="x,y,z"``, padded with 1."""
+    for attribute in value.attributes():
+        if attribute.startswith('"nvvm.maxntid"='):
+            numbers = [int(n) for n in attribute.split("=", 1)[1].strip('"').split(",")]
+            return [*numbers, 1, 1][:3]
+    return []

@@ -1,0 +1,81 @@
+"""From a linked module to one that can be emitted for an arch: queries, names, passes."""
+
+from __future__ import annotations
+
+from fatcrate.lto import internalize, runtime, symbols
+from fatcrate.lto.engine import Engine, Module, Target, Tuning
+from fatcrate.toolchain import arch as archs
+from fatcrate.toolchain import names
+
+_FOLD_FUNCTION = ["sroa", "sccp", "simplifycfg", "adce"]
+
+
+def query_definitions(arch: archs.Arch) -> str:
+    """Textual IR of the arch queries' answers for one arch."""
+    present = [f for f in archs.FEATURES if archs.has_feature(arch, f)]
+    cases = "\n".join(f"    i32 {f.id}, label %yes" for f in present)
+    return (
+        f"define internal i32 @{names.ARCH_QUERY}() alwaysinline {{\n"
+        f"  ret i32 {arch.number * 10}\n}}\n"
+        f"define internal zeroext i1 @{names.FEATURE_QUERY}(i32 %feature) alwaysinline {{\n"
+        f"  switch i32 %feature, label %no [\n{cases}\n  ]\n"
+        "yes:\n  ret i1 true\nno:\n  ret i1 false\n}\n"
+    )
+
+
+def answer_queries(engine: Engine, module: Module, arch: archs.Arch, target: Target) -> None:
+    """Defines the arch queries and removes what they make unreachable, at every level.
+
+    Code for another arch must be gone before code generation, or LLVM aborts on its
+    instructions. Only functions that ask are simplified, so that -O0 stays -O0 elsewhere.
+    """
+    queries = [q for q in (names.ARCH_QUERY, names.FEATURE_QUERY) if module.find(q)]
+    if not queries:
+        return
+    engine.run_passes(module, ["always-inline"], target)
+    marks = [f"@{query}(" for query in queries]
+    asking = [
+        f.name
+        for f in module.functions()
+        if not f.is_declaration and any(mark in f.text() for mark in marks)
+    ]
+    definitions = engine.parse_text(query_definitions(arch))
+    definitions.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
+    for query in (names.ARCH_QUERY, names.FEATURE_QUERY):
+        value = definitions.find(query)
+        if value is not None:
+            value.linkage = "external"
+    module.link_in(definitions)
+    for query in (names.ARCH_QUERY, names.FEATURE_QUERY):
+        value = module.find(query)
+        if value is not None:
+            value.linkage = "internal"
+    engine.run_passes(module, ["always-inline"], target)
+    engine.run_function_passes(module, asking, _FOLD_FUNCTION, target)
+    engine.run_passes(module, ["ipsccp"], target)
+    engine.run_function_passes(module, asking, ["simplifycfg", "adce"], target)
+    internalize.collect(engine, module)
+
+
+def rename_for_ptx(module: Module) -> None:
+    """Gives symbols that only this module knows names that PTX allows.
+
+    LLVM would rename them too, but not where such a symbol has become external.
+    """
+    for value in (*module.functions(), *module.variables()):
+        name = value.name
+        if value.is_declaration and name.startswith("llvm."):
+            continue
+        if not symbols.is_ptx_name(name) and not name.startswith("llvm."):
+            value.name = symbols.ptx_name(name)
+
+
+def optimise(
+    engine: Engine, module: Module, arch: archs.Arch, target: Target, tuning: Tuning
+) -> None:
+    """Everything between the linked module and code generation."""
+    answer_queries(engine, module, arch, target)
+    engine.run_passes(module, ["always-inline"], target)
+    rename_for_ptx(module)
+    engine.optimise(module, target, tuning)
+    engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)

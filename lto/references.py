@@ -1,0 +1,67 @@
+"""Who refers to whom in a module, read from its textual IR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fatcrate.lto import runtime
+from fatcrate.lto.engine import Module
+
+_GLOBAL = re.compile(r'@(?:"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"|([-a-zA-Z$._][-a-zA-Z$._0-9]*|\d+))')
+
+Graph = dict[str, list[str]]
+
+
+def _names(text: str) -> list[str]:
+    found = dict.fromkeys(
+        runtime.unescape(m[1]).decode("utf-8", "replace") if m[1] is not None else m[2]
+        for m in _GLOBAL.finditer(text)
+    )
+    return list(found)
+
+
+def graph(module: Module) -> Graph:
+    """Definition -> names it refers to, in order of appearance; itself left out."""
+    edges: Graph = {}
+    for value in (*module.functions(), *module.variables()):
+        if value.is_declaration or value.name.startswith("llvm."):
+            continue
+        name = value.name
+        edges[name] = [n for n in _names(value.text()) if n != name]
+    return edges
+
+
+def reachable(edges: Graph, roots: Iterable[str]) -> list[str]:
+    """Everything that the roots need, the roots included, in depth-first order."""
+    seen: dict[str, None] = {}
+    stack = list(roots)[::-1]
+    while stack:
+        name = stack.pop()
+        if name in seen:
+            continue
+        seen[name] = None
+        stack.extend(reversed(edges.get(name, [])))
+    return list(seen)
+
+
+def chain(edges: Graph, roots: Iterable[str], wanted: str) -> list[str]:
+    """The shortest chain of references from a root to ``wanted``; empty when there is none."""
+    came: dict[str, str] = dict.fromkeys(roots, "")
+    queue = list(came)
+    for name in queue:
+        if name == wanted:
+            path = [name]
+            while came[path[-1]]:
+                path.append(came[path[-1]])
+            return path[::-1]
+        for target in edges.get(name, []):
+            if target not in came:
+                came[target] = name
+                queue.append(target)
+    return []
+
+
+def referrers(edges: Graph, wanted: str) -> list[str]:
+    """Definitions that refer to ``wanted``, sorted."""
+    return sorted(name for name, targets in edges.items() if wanted in targets)

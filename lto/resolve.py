@@ -1,0 +1,145 @@
+"""Symbol resolution from symbol tables alone: kernels, duplicates, which inputs are needed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fatcrate.lto import errors, symbols
+from fatcrate.lto.bitcode import Symbol
+from fatcrate.lto.inputs import Unit
+from fatcrate.toolchain import names
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Kind
+
+
+@dataclass
+class Table:
+    """Who defines and who refers to what, over all user crates."""
+
+    #: name -> (crate, symbol) of every visible definition, in link order.
+    definitions: dict[str, list[tuple[str, Symbol]]] = field(default_factory=dict)
+    #: name -> crates that refer to it without defining it.
+    references: dict[str, list[str]] = field(default_factory=dict)
+    #: Every defined name, local ones too -> crate (the first).
+    owners: dict[str, str] = field(default_factory=dict)
+    #: kernel name -> crate.
+    kernels: dict[str, str] = field(default_factory=dict)
+
+    def owner(self, name: str) -> str:
+        """The crate that defines ``name``; empty when none does."""
+        return self.owners.get(name, "")
+
+
+def is_kernel(symbol: Symbol) -> bool:
+    """Whether the symbol is a kernel that its crate exports."""
+    return (
+        symbol.kind == "function"
+        and symbol.defined
+        and symbol.calling_convention == names.CC_PTX_KERNEL
+        and symbol.binding not in ("local", "available")
+    )
+
+
+def build(units: Iterable[Unit]) -> Table:
+    """The table of the user crates among ``units``."""
+    table = Table()
+    definitions: dict[str, list[tuple[str, Symbol]]] = defaultdict(list)
+    references: dict[str, list[str]] = defaultdict(list)
+    for unit in units:
+        for member in unit.members:
+            for symbol in member.info.symbols:
+                if symbol.is_intrinsic:
+                    continue
+                if symbol.defined and symbol.binding != "available":
+                    table.owners.setdefault(symbol.name, unit.name)
+                    if symbol.binding != "local":
+                        definitions[symbol.name].append((unit.name, symbol))
+                elif unit.name not in references[symbol.name]:
+                    references[symbol.name].append(unit.name)
+                if is_kernel(symbol):
+                    table.kernels.setdefault(symbol.name, unit.name)
+    table.definitions, table.references = dict(definitions), dict(references)
+    return table
+
+
+def check_duplicates(table: Table) -> list[Diagnostic]:
+    """A fault for each strong symbol, and each kernel, that is defined twice."""
+    faults = []
+    for name, found in table.definitions.items():
+        strong = [(crate, s) for crate, s in found if s.binding == "strong"]
+        kernels = [(crate, s) for crate, s in found if is_kernel(s)]
+        if len(kernels) > 1 or (kernels and len(strong) > 1):
+            faults.append(_duplicate(errors.DUPLICATE_KERNEL, name, found, "kernel"))
+        elif len(strong) > 1:
+            what = "function" if strong[0][1].kind == "function" else "static"
+            faults.append(_duplicate(errors.DUPLICATE, name, strong, what))
+    return faults
+
+
+def _duplicate(kind: Kind, name: str, found: list[tuple[str, Symbol]], what: str) -> Diagnostic:
+    crates = sorted(crate for crate, _ in found)
+    listed = " and ".join([", ".join(crates[:-1]), crates[-1]])
+    remedy = (
+        "give one of them another name, or leave one crate out of the target"
+        if what == "kernel"
+        else "rename one of them, or drop its `#[no_mangle]`"
+    )
+    return Diagnostic(
+        kind,
+        symbols.demangle(name),
+        f"{what} is defined by the crates {listed}",
+        remedy,
+        notes=(f"symbol {name}",) if symbols.demangle(name) != name else (),
+    )
+
+
+def check_exports(table: Table, exports: Iterable[str]) -> list[Diagnostic]:
+    """A fault for each ``--export`` that names nothing, with the nearest names."""
+    faults = []
+    for name in exports:
+        if name in table.definitions:
+            continue
+        near = symbols.nearest(name, table.kernels) or symbols.nearest(name, table.definitions)
+        remedy = f"did you mean {' or '.join(near)}?" if near else ""
+        faults.append(
+            Diagnostic(errors.UNKNOWN_EXPORT, name, "is exported but no crate defines it", remedy)
+        )
+    return faults
+
+
+def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnostic]:
+    """A fault when nothing would be exported, and for kernel names that PTX refuses."""
+    if not table.kernels:
+        return [
+            Diagnostic(
+                errors.NO_KERNELS,
+                target,
+                "no linked crate defines a kernel",
+                'declare one as `#[unsafe(no_mangle)] pub unsafe extern "gpu-kernel" fn …`',
+            )
+        ]
+    faults = []
+    for name in sorted(set(table.kernels) if not exports else set(exports)):
+        if not symbols.is_ptx_name(name):
+            faults.append(
+                Diagnostic(
+                    errors.BAD_NAME,
+                    name,
+                    f"is not a name that PTX allows (crate {table.owner(name)})",
+                    f"export it under another name, such as `{symbols.ptx_name(name)}`",
+                )
+            )
+    return faults
+
+
+def check(table: Table, exports: list[str], target: str) -> None:
+    """All checks that need no LLVM; raises every fault together."""
+    faults = Collector()
+    for fault in (
+        *check_duplicates(table),
+        *check_exports(table, exports),
+        *check_kernels(table, exports, target),
+    ):
+        faults.add(fault)
+    faults.check()
