@@ -40,6 +40,7 @@ ATTR_NUM_BARRIERS: Final = 0x4C
 COMPAT_ACCELERATOR_TARGET: Final = 9
 RECURSION: Final = 0xFFFFFFFF
 
+_GLOBAL_OBJECT: Final = c.STB_GLOBAL << 4 | c.STT_OBJECT
 _FLAG_ACCELERATOR_12: Final = 0x800  # SM 90a, older layout
 _FLAG_ACCELERATOR_13: Final = 0x8  # CUDA 12's SM >= 100 cubins; CUDA 13 leaves it clear
 _OPTION_ARCH = re.compile(r"(?:^|\s)-(?:arch|-gpu-name)[= ]\s*sm_([0-9]+)([af]?)(?=\s|$)")
@@ -96,6 +97,7 @@ class Cubin:
     module_constant_bytes: dict[int, int]
     compat: bytes | None
     extent: int
+    objects: dict[str, int] = field(default_factory=dict)  # global variables: bytes
 
     @property
     def kernels(self) -> list[Function]:
@@ -157,7 +159,7 @@ class _Reader:
     def __init__(self, elf: Elf) -> None:
         self.elf = elf
         self.functions: dict[int, Function] = {}  # by symbol index
-        self.by_section: dict[int, list[Function]] = {}
+        self.objects: dict[str, int] = {}
         self.toolkit = self.tool = self.options = ""
         self.virtual_sm: int | None = None
         self.compat: bytes | None = None
@@ -202,6 +204,7 @@ class _Reader:
             module_constant_bytes=self.module_constants,
             compat=self.compat,
             extent=elf.extent,
+            objects=self.objects,
         )
 
     def _read_functions(self) -> None:
@@ -210,6 +213,8 @@ class _Reader:
                 function = Function(name, bool(symbol.other & c.STO_CUDA_ENTRY))
                 function.code_bytes = symbol.size
                 self.functions[index] = function
+            elif symbol.info == _GLOBAL_OBJECT and symbol.shndx != c.SHN_UNDEF:
+                self.objects[name] = symbol.size
 
     def _read_section(
         self, name: str, size: int, offset: int, by_name: dict[str, Function]

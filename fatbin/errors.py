@@ -136,22 +136,23 @@ PARAMETER_MISMATCH = Kind(
 WRONG_IMAGE = Kind(
     "FC0504",
     "an image is not what its name says",
-    "The step was told one arch or kind, and the file holds another.",
+    "The command was told one arch or kind, and the file holds another.",
 )
 BAD_REPORT = Kind(
     "FC0505",
     "a step's report cannot be read",
     "The link and assemble reports are JSON objects written by the same build.",
 )
-SHARED_MISMATCH = Kind(
+LAUNCH_MISMATCH = Kind(
     "FC0506",
-    "a kernel's static shared memory differs from the manifest",
-    "The cubin reserves less shared memory than the manifest states for the kernel.",
+    "a kernel's launch bounds in an image differ from the manifest",
+    "The largest block or the cluster shape that the image was compiled for is not the one that"
+    " the source states; a launch that the source allows could fail.",
 )
-BUDGET_EXCEEDED = Kind(
+LOST_STATIC = Kind(
     "FC0507",
-    "a kernel uses more of a resource than its budget allows",
-    "The project sets a limit per kernel for registers, stack or shared memory.",
+    "a device static of the manifest is not in an image",
+    "The host looks up the static by name; the image has none of that name and size.",
 )
 
 ALL: tuple[Kind, ...] = (
@@ -178,6 +179,6 @@ ALL: tuple[Kind, ...] = (
     PARAMETER_MISMATCH,
     WRONG_IMAGE,
     BAD_REPORT,
-    SHARED_MISMATCH,
-    BUDGET_EXCEEDED,
+    LAUNCH_MISMATCH,
+    LOST_STATIC,
 )
