@@ -51,6 +51,29 @@ def of_image(image: Image) -> list[KernelInfo]:
     return of_code_object(codeobject.read(payload))
 
 
+def details(image: Image) -> tuple[dict[str, object], list[KernelInfo]]:
+    """What the image itself tells beside its container's entry, and its kernels."""
+    payload = Source(image.source.name, data=image.payload)
+    if image.kind == "cubin":
+        made = cubin.read(payload)
+        more: dict[str, object] = {
+            "size": made.extent if image.method == "none" else image.size,
+            "toolkit": made.toolkit,
+            "tool": made.tool,
+            "tool_options": made.options,
+            "abi": made.abi,
+            "relocatable": made.relocatable,
+            "global_bytes": made.global_bytes,
+        }
+        if image.arch is None or (image.arch.suffix == "" and made.arch.suffix):
+            more["built_for"] = str(made.arch)
+        return more, of_cubin(made)
+    if image.kind == "ptx":
+        return {}, of_ptx(ptx.read(payload.all(), payload.name))
+    code = codeobject.read(payload)
+    return {"target": code.target}, of_code_object(code)
+
+
 def _readable(image: Image) -> bool:
     return image.kind in ("cubin", "ptx", "hsaco")
 

@@ -1,0 +1,56 @@
+"""``fatcrate inspect``: what device code a file holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from fatcrate.fatbin import describe, errors, hostfile
+from fatcrate.fatbin.source import open_source
+from fatcrate.toolchain.diagnostics import FatcrateError, fail
+
+_EPILOG = """\
+examples:
+  fatcrate inspect k.fatbin
+  fatcrate inspect --kernels build/libkernels.so
+  fatcrate inspect --json k.fatbin > k.json
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``fatcrate inspect``."""
+    made = argparse.ArgumentParser(
+        prog="fatcrate inspect",
+        description="List the GPU images in a file: fat binaries, cubins, PTX, HIP bundles,"
+        " objects, archives, shared objects, executables, wheels.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("file", metavar="FILE")
+    made.add_argument("--json", action="store_true", help="write JSON")
+    made.add_argument("--kernels", action="store_true", help="list kernels and their resources")
+    return made
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate inspect``. Raises FatcrateError when the file or an image is damaged."""
+    args = parser().parse_args(argv)
+    with open_source(args.file) as source:
+        made = describe.describe(args.file, hostfile.modules(source), describe.Options())
+    if not made.document["fatbins"] and not any(m["notes"] for m in made.document["modules"]):
+        fail(
+            errors.NOT_RECOGNISED,
+            args.file,
+            "holds no device code",
+            remedy="check that the fat binary was linked into it",
+        )
+    if args.json:
+        json.dump(made.document, sys.stdout, indent=2, sort_keys=True)
+        print()
+    else:
+        print("\n".join(describe.text(made.document, with_kernels=args.kernels)))
+    if made.faults:
+        sys.stdout.flush()
+        raise FatcrateError(*made.faults)
+    return 0
