@@ -1,46 +1,160 @@
-"""The root command. Placeholder commands are added by the owners below."""
+"""The root command: dispatches to a command's module, which is imported only when it runs.
+
+This is the one place that names modules of every package; all of them lazily, so that a step
+starts quickly and without libraries that it does not need.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import dataclass
 
-from fatcrate.toolchain.diagnostics import EXIT_USAGE, guarded
+from fatcrate.toolchain.diagnostics import EXIT_USAGE, Kind, guarded
 
-# command -> "module:function"; function(argv: list[str]) -> int. Imported only when run.
-COMMANDS: dict[str, str] = {
-    "sysroot": "fatcrate.rules.sysroot:main",
-    "compile": "fatcrate.rules.compile:main",
-    "link": "fatcrate.lto.link:main",
-    "codegen": "fatcrate.lto.codegen:main",
-    "assemble": "fatcrate.lto.assemble:main",
-    "abi-check": "fatcrate.fatbin.abicheck:main",
-    "pack": "fatcrate.fatbin.pack:main",
-    "embed": "fatcrate.fatbin.embed:main",
-    "inspect": "fatcrate.fatbin.inspect:main",
-    "extract": "fatcrate.fatbin.extract:main",
-    "strip": "fatcrate.fatbin.strip:main",
-    "recompress": "fatcrate.fatbin.recompress:main",
-    "select": "fatcrate.fatbin.select:main",
-    "build": "fatcrate.rules.ninja.build:main",
-    "run": "fatcrate.lto.cpu.run:main",
-    "doctor": "fatcrate.toolchain.doctor:main",
+
+@dataclass(frozen=True)
+class Command:
+    """``entry`` is ``module:function``; function(argv: list[str]) -> exit status."""
+
+    entry: str
+    summary: str
+
+
+#: Group heading -> command -> what runs it.
+GROUPS: dict[str, dict[str, Command]] = {
+    "projects": {
+        "build": Command(
+            "fatcrate.rules.ninja.build:main", "build the targets of fatcrate.yaml with Ninja"
+        ),
+        "run": Command("fatcrate.lto.cpu.run:main", "run a kernel on the CPU"),
+    },
+    "images and containers": {
+        "inspect": Command(
+            "fatcrate.fatbin.inspect:main", "list images, kernels and resources of any file"
+        ),
+        "extract": Command("fatcrate.fatbin.extract:main", "write the images of a container"),
+        "strip": Command("fatcrate.fatbin.strip:main", "drop images from a container"),
+        "recompress": Command("fatcrate.fatbin.recompress:main", "change the compression"),
+        "select": Command(
+            "fatcrate.fatbin.select:main", "tell which image a driver loads on a device"
+        ),
+    },
+    "steps (run by Ninja and Bazel; each runs by hand too)": {
+        "sysroot": Command("fatcrate.rules.sysroot:main", "core and alloc from source"),
+        "compile": Command("fatcrate.rules.compile:main", "one crate with rustc"),
+        "link": Command("fatcrate.lto.link:main", "crates to one module and its manifest"),
+        "codegen": Command("fatcrate.lto.codegen:main", "a linked module to PTX for one arch"),
+        "assemble": Command("fatcrate.lto.assemble:main", "PTX to a cubin with ptxas"),
+        "abi-check": Command("fatcrate.fatbin.abicheck:main", "images against the manifest"),
+        "pack": Command("fatcrate.fatbin.pack:main", "images to a fat binary"),
+        "embed": Command(
+            "fatcrate.fatbin.embed:main", "a fat binary to a host object, header, module"
+        ),
+    },
+    "help": {
+        "doctor": Command(
+            "fatcrate.toolchain.doctor:main", "which tools are there and what is missing"
+        ),
+        "explain": Command("fatcrate.rules.explain:main", "what an error code means"),
+    },
 }
+
+COMMANDS: dict[str, Command] = {
+    name: command for group in GROUPS.values() for name, command in group.items()
+}
+
+#: Modules that declare kinds of fault in ``ALL``.
+ERROR_MODULES = (
+    "fatcrate.rules.errors",
+    "fatcrate.toolchain.errors",
+    "fatcrate.lto.errors",
+    "fatcrate.fatbin.errors",
+    "fatcrate.lto.cpu.errors",
+)
+
+_EXAMPLES = """\
+examples:
+  fatcrate build                       every target of fatcrate.yaml, into fatcrate-out/
+  fatcrate build saxpy --archs sm_90,compute_90
+  fatcrate inspect fatcrate-out/saxpy.fatbin
+  fatcrate run saxpy saxpy --grid 4 --block 128 --arg 512 --arg 2.5 \\
+      --arg in:x.npy --arg inout:y.npy
+  fatcrate doctor
+  fatcrate explain FC0301
+
+`fatcrate COMMAND --help` describes a command.
+exit status: 0 success, 1 a fault in the input, 2 wrong usage, 3 a fault of the environment
+(missing tool, full disk), 130 interrupted
+"""
+
+
+def kinds() -> list[Kind]:
+    """Every kind of fault of every package, by code."""
+    found = [kind for name in ERROR_MODULES for kind in importlib.import_module(name).ALL]
+    return sorted(found, key=lambda kind: kind.code)
+
+
+def help_text() -> str:
+    """The root help: each command with one line."""
+    lines = [
+        "usage: fatcrate COMMAND [ARGUMENT...]",
+        "       fatcrate --help | --version",
+        "",
+        "Build, link and pack Rust GPU kernels for many architectures.",
+    ]
+    for heading, commands in GROUPS.items():
+        lines += ["", f"{heading}:"]
+        lines += [f"  {name:<11} {command.summary}" for name, command in commands.items()]
+    return "\n".join([*lines, "", _EXAMPLES])
+
+
+def _usage_error(message: str) -> int:
+    print(f"fatcrate: {message}\nusage: fatcrate COMMAND [ARGUMENT...]", file=sys.stderr)
+    print("`fatcrate --help` lists the commands", file=sys.stderr)
+    return EXIT_USAGE
+
+
+def _unknown(name: str) -> int:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    what = "an option" if name.startswith("-") else "a command"
+    return _usage_error(f"'{name}' is not {what}{hint}")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs one command; returns its exit code."""
+    """Runs one command; returns its exit status."""
     args = sys.argv[1:] if argv is None else argv
-    if not args or args[0] not in COMMANDS:
-        print(f"usage: fatcrate COMMAND …\ncommands: {', '.join(COMMANDS)}", file=sys.stderr)
-        return EXIT_USAGE
-    module, function = COMMANDS[args[0]].split(":")
+    if not args:
+        return _usage_error("a command is needed")
+    if args[0] in ("-h", "--help", "help"):
+        return guarded(lambda: _help(args[1:]), program="fatcrate")
+    if args[0] in ("-V", "--version"):
+        from fatcrate import __version__
 
-    def run() -> int:
-        code: int = getattr(importlib.import_module(module), function)(args[1:])
-        return code
+        print(f"fatcrate {__version__}")
+        return 0
+    command = COMMANDS.get(args[0])
+    if command is None:
+        return _unknown(args[0])
+    return guarded(lambda: _run(command, args[1:]), program=f"fatcrate {args[0]}")
 
-    return guarded(run, program=f"fatcrate {args[0]}")
+
+def _help(names: list[str]) -> int:
+    """``fatcrate help`` and ``fatcrate help COMMAND``."""
+    if not names:
+        print(help_text(), end="")
+        return 0
+    command = COMMANDS.get(names[0])
+    return _unknown(names[0]) if command is None else _run(command, ["--help"])
+
+
+def _run(command: Command, args: list[str]) -> int:
+    module, function = command.entry.split(":")
+    status: int = getattr(importlib.import_module(module), function)(args)
+    return status
 
 
 def entry() -> None:
