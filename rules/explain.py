@@ -1,0 +1,70 @@
+"""`fatcrate explain`: what an error code means."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+
+from fatcrate.rules import cli, errors
+from fatcrate.toolchain.diagnostics import Kind, fail
+
+_EPILOG = """\
+examples:
+  fatcrate explain FC0301   one code
+  fatcrate explain          all codes with their titles
+"""
+
+_EXIT = {1: "1 (input)", 2: "2 (usage)", 3: "3 (environment)"}
+
+
+def main(argv: list[str]) -> int:
+    """Prints the explanation of one code, or the list of all; FC0101 for an unknown code."""
+    parser = argparse.ArgumentParser(
+        prog="fatcrate explain",
+        description="Explains an error code.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as FC0301")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    args = parser.parse_args(argv)
+    known = {kind.code: kind for kind in cli.kinds()}
+    if args.code is None:
+        chosen = list(known.values())
+    elif args.code.upper() in known:
+        chosen = [known[args.code.upper()]]
+    else:
+        fail(
+            errors.USAGE,
+            args.code,
+            "is not an error code of this fatcrate",
+            remedy="`fatcrate explain` lists all codes",
+        )
+    if args.json:
+        print(json.dumps([as_json(kind) for kind in chosen], indent=2))
+    elif args.code is None:
+        print("\n".join(f"{kind.code}  {kind.title}" for kind in chosen))
+    else:
+        print(as_text(chosen[0]))
+    return 0
+
+
+def as_text(kind: Kind) -> str:
+    """Title, wrapped explanation and exit status of one kind."""
+    body = textwrap.fill(kind.explanation, width=88)
+    head = f"{kind.code}: {kind.title}"
+    if kind.severity != "error":
+        return f"{head}\n\n{body}\n\nseverity: {kind.severity}"
+    return f"{head}\n\n{body}\n\nexit status: {_EXIT[kind.exit_code]}"
+
+
+def as_json(kind: Kind) -> dict[str, object]:
+    """One kind as JSON-ready data."""
+    return {
+        "code": kind.code,
+        "title": kind.title,
+        "explanation": kind.explanation,
+        "severity": kind.severity,
+        "exit_code": kind.exit_code,
+    }
