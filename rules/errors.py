@@ -48,6 +48,97 @@ SYSROOT_BUILD = Kind(
     EXIT_ENVIRONMENT,
 )
 
+NOT_YAML = Kind(
+    "FC0110",
+    "the project file is not YAML",
+    "The file breaks the rules of YAML: a bracket is not closed, a line is indented wrongly,"
+    " a tab stands where spaces must.",
+)
+UNKNOWN_KEY = Kind(
+    "FC0111",
+    "the project file has a key that is not known",
+    "A key of the project file is misspelt or stands in the wrong place.",
+)
+BAD_VALUE = Kind(
+    "FC0112",
+    "a value in the project file is wrong",
+    "A value has the wrong type or is not one of the choices.",
+)
+MISSING_KEY = Kind(
+    "FC0113",
+    "the project file lacks a key",
+    "A key that has no default is not there.",
+)
+DUPLICATE_KEY = Kind(
+    "FC0114",
+    "the project file gives a key twice",
+    "YAML keeps one of two equal keys and says nothing; here that is an error.",
+)
+UNKNOWN_CRATE = Kind(
+    "FC0115",
+    "a crate is named that is not declared",
+    "`deps` and a target's `crates` name crates that stand under `crates:` in the project"
+    " file, or `gpu`, the device library, which is always there.",
+)
+CYCLE = Kind(
+    "FC0116",
+    "crates depend on each other in a circle",
+    "A crate cannot depend on itself, through whatever others. Move what both need into a"
+    " third crate.",
+)
+NO_SOURCE = Kind(
+    "FC0117",
+    "a crate's source is not there",
+    "`path` is a Rust file, or a folder with src/lib.rs or lib.rs, relative to the folder of"
+    " the project file.",
+)
+NO_PROJECT = Kind(
+    "FC0118",
+    "there is no project file",
+    "`fatcrate build` reads fatcrate.yaml in the folder that it is run in, or in that which"
+    " `-C` names.",
+)
+BAD_NAME = Kind(
+    "FC0119",
+    "a name cannot be used",
+    "Names of crates and targets become names of files and of symbols, so they are made of"
+    " ASCII letters, digits and a few signs.",
+)
+UNKNOWN_TARGET = Kind(
+    "FC0120",
+    "there is no such target",
+    "A target is the name of an entry of `kernels:`, of a crate, or an output file relative"
+    " to the output folder.",
+    EXIT_USAGE,
+)
+WRONG_CRATE_KIND = Kind(
+    "FC0121",
+    "a crate cannot be used in this place",
+    "A proc-macro crate runs in the compiler on this machine and holds no device code; what"
+    " it depends on runs there too.",
+)
+BAD_OUTPUT_FOLDER = Kind(
+    "FC0122",
+    "the output folder cannot be used",
+    "The output folder is one of its own: it is not the project's folder, and its path has"
+    " no line break.",
+    EXIT_USAGE,
+)
+NO_NINJA = Kind(
+    "FC0123",
+    "Ninja is not there",
+    "`fatcrate build` runs Ninja. The Python package `ninja` brings it; a `ninja` in PATH"
+    " is taken otherwise.",
+    EXIT_ENVIRONMENT,
+)
+NINJA_FAILED = Kind(
+    "FC0124",
+    "Ninja itself failed",
+    "Ninja ended without telling of a failed step: it could not read or write its files, or"
+    " ran out of memory.",
+    EXIT_ENVIRONMENT,
+)
+
 ALL: tuple[Kind, ...] = (
     USAGE,
     COMPILER_CRASH,
@@ -55,4 +146,19 @@ ALL: tuple[Kind, ...] = (
     UNTRACKABLE_FILE,
     NO_TOOL,
     SYSROOT_BUILD,
+    NOT_YAML,
+    UNKNOWN_KEY,
+    BAD_VALUE,
+    MISSING_KEY,
+    DUPLICATE_KEY,
+    UNKNOWN_CRATE,
+    CYCLE,
+    NO_SOURCE,
+    NO_PROJECT,
+    BAD_NAME,
+    UNKNOWN_TARGET,
+    WRONG_CRATE_KIND,
+    BAD_OUTPUT_FOLDER,
+    NO_NINJA,
+    NINJA_FAILED,
 )

@@ -1,0 +1,130 @@
+"""Checks across a project: names that must exist, circles, crates in the wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fatcrate.rules import errors
+from fatcrate.rules.ninja.model import Crate, Dep, Project, Target
+from fatcrate.rules.ninja.yamlfile import suggestion
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic
+
+
+def check(project: Project, faults: Collector) -> None:
+    """Adds every fault to ``faults``."""
+    for crate in project.crates.values():
+        _known(project, f"crates.{crate.key}.deps", crate.deps, faults)
+        _distinct(project, crate, faults)
+    for target in project.targets.values():
+        _known(project, f"kernels.{target.name}.crates", target.crates, faults)
+        _device_code(project, target, faults)
+    for chain in circles(project):
+        _circle(project, chain, faults)
+    _symbols(project.targets.values(), faults)
+
+
+def _known(project: Project, subject: str, deps: Iterable[Dep], faults: Collector) -> None:
+    """Every dependency is declared."""
+    for dep in deps:
+        if dep.crate and dep.crate not in project.crates:
+            faults.add(
+                Diagnostic(
+                    errors.UNKNOWN_CRATE,
+                    subject,
+                    f"there is no crate '{dep.crate}'",
+                    suggestion(dep.crate, sorted(project.crates), "crates"),
+                    dep.location,
+                )
+            )
+
+
+def extern_name(project: Project, dep: Dep) -> str:
+    """What the dependency is called in the code that uses it."""
+    return dep.extern or project.crates[dep.crate].name
+
+
+def _distinct(project: Project, crate: Crate, faults: Collector) -> None:
+    """No two dependencies of a crate have the same name in its code."""
+    seen: dict[str, str] = {}
+    for dep in crate.deps:
+        if dep.crate not in project.crates:
+            continue
+        name = extern_name(project, dep)
+        if name in seen:
+            faults.add(
+                Diagnostic(
+                    errors.BAD_NAME,
+                    f"crates.{crate.key}.deps",
+                    f"'{seen[name]}' and '{dep.crate}' are both called '{name}' in its code",
+                    f"rename one: deps: [{{other_name: {dep.crate}}}]",
+                    dep.location,
+                )
+            )
+        seen[name] = dep.crate
+
+
+def _device_code(project: Project, target: Target, faults: Collector) -> None:
+    """A target is made of device crates."""
+    for dep in target.crates:
+        crate = project.crates.get(dep.crate)
+        if crate is not None and crate.proc_macro:
+            faults.add(
+                Diagnostic(
+                    errors.WRONG_CRATE_KIND,
+                    f"kernels.{target.name}.crates",
+                    f"'{crate.key}' is a proc-macro crate and holds no device code",
+                    "name the crates that hold the kernels",
+                    dep.location,
+                )
+            )
+
+
+def circles(project: Project) -> Iterator[list[str]]:
+    """Circles of dependencies, one for each edge that closes one: [a, b, a]."""
+    done: set[str] = set()
+    for start in project.crates:
+        if start in done:
+            continue
+        # Depth first without recursion: crate -> its dependencies still to be seen.
+        path: dict[str, Iterator[Dep]] = {start: iter(project.crates[start].deps)}
+        while path:
+            key = next(reversed(path))
+            dep = next(path[key], None)
+            if dep is None:
+                del path[key]
+                done.add(key)
+            elif dep.crate in path:
+                chain = list(path)
+                yield [*chain[chain.index(dep.crate) :], dep.crate]
+            elif dep.crate in project.crates and dep.crate not in done:
+                path[dep.crate] = iter(project.crates[dep.crate].deps)
+
+
+def _circle(project: Project, chain: list[str], faults: Collector) -> None:
+    closing = next(dep for dep in project.crates[chain[-2]].deps if dep.crate == chain[-1])
+    faults.add(
+        Diagnostic(
+            errors.CYCLE,
+            f"crates.{chain[-2]}.deps",
+            f"the crates depend on each other in a circle: {' -> '.join(chain)}",
+            "move what both need into a crate of its own",
+            closing.location,
+        )
+    )
+
+
+def _symbols(targets: Iterable[Target], faults: Collector) -> None:
+    """Host objects of two targets can be linked into one program."""
+    seen: dict[str, Target] = {}
+    for target in targets:
+        other = seen.setdefault(target.symbol, target)
+        if other is not target:
+            faults.add(
+                Diagnostic(
+                    errors.BAD_NAME,
+                    f"kernels.{target.name}",
+                    f"its symbols would be those of '{other.name}' ('-' becomes '_' in C)",
+                    "choose another name",
+                    target.location,
+                )
+            )

@@ -1,0 +1,71 @@
+"""What a project consists of, as the graph takes it: crates and targets.
+
+Paths are relative to the project root, or absolute for what lies outside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fatcrate.toolchain import names
+from fatcrate.toolchain.diagnostics import Location
+
+
+@dataclass(frozen=True)
+class Dep:
+    """A dependency: crate ``crate`` is called ``extern`` in the code that uses it."""
+
+    extern: str
+    crate: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A crate as the recipe takes it."""
+
+    key: str  # its name in the project file, unique
+    name: str  # its name in Rust
+    source: str  # root source file
+    origin: str  # see crate_metadata in recipe.bzl
+    edition: str = "2021"
+    deps: tuple[Dep, ...] = ()
+    features: tuple[str, ...] = ()
+    cfgs: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    proc_macro: bool = False
+    opt_level: str = "3"
+    debug: str = "0"
+    rustc_flags: tuple[str, ...] = ()
+    remaps: tuple[tuple[str, str], ...] = ()
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """An entry of ``kernels:``: crates that are linked for a list of archs."""
+
+    name: str
+    crates: tuple[Dep, ...]
+    archs: tuple[tuple[str, Location], ...]  # as written
+    host: tuple[str, ...]
+    exports: tuple[str, ...] = ()
+    opt_level: str = "3"
+    panic: str = names.PANIC_STRATEGIES[0]
+    ptxas_options: tuple[str, ...] = ()
+    compress: str = "balanced"
+    location: Location | None = None
+
+    @property
+    def symbol(self) -> str:
+        """Its name in C symbols."""
+        return self.name.replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Project:
+    """The whole project. ``crates`` holds the built-in ones too."""
+
+    crates: Mapping[str, Crate]
+    targets: Mapping[str, Target]

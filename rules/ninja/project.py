@@ -1,0 +1,311 @@
+"""Reads the project file ``fatcrate.yaml`` into the model.
+
+Reading is pure: the text comes in, and ``exists`` answers whether a file is there. All
+faults are gathered and raised together. docs/ninja.md describes every key for users.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fatcrate.rules import errors
+from fatcrate.rules.ninja import checks
+from fatcrate.rules.ninja.model import Crate, Dep, Project, Target
+from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section
+from fatcrate.toolchain import arch, names
+from fatcrate.toolchain.diagnostics import FatcrateError, Location
+
+FILE = "fatcrate.yaml"
+
+EDITIONS = ("2015", "2018", "2021", "2024")
+CRATE_OPT_LEVELS = ("0", "1", "2", "3", "s", "z")
+TARGET_OPT_LEVELS = ("0", "1", "2", "3", "s")
+DEBUG_LEVELS = (
+    "0",
+    "1",
+    "2",
+    "none",
+    "line-directives-only",
+    "line-tables-only",
+    "limited",
+    "full",
+)
+COMPRESS_MODES = ("none", "default", "speed", "size", "balanced")
+#: Names that stand for several archs, resolved when the toolchain is known.
+ARCH_GROUPS = ("all", "all-major")
+
+_TOP_KEYS = ("version", "crates", "kernels", "defaults")
+_DEFAULT_KEYS = ("edition", "opt_level", "debug", "cfgs", "rustc_flags")
+_CRATE_KEYS = (*_DEFAULT_KEYS, "path", "name", "deps", "features", "env", "proc_macro")
+_TARGET_KEYS = (
+    "crates",
+    "archs",
+    "host",
+    "exports",
+    "opt_level",
+    "panic",
+    "ptxas_options",
+    "compress",
+)
+
+_CRATE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
+_RUST_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TARGET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+#: Names that rustc, its sysroot or the language has already.
+_TAKEN_CRATES = frozenset(
+    ("_", "alloc", "compiler_builtins", "core", "crate", "proc_macro", "self", "std", "super")
+)
+#: Folders of the output folder that are not a target's.
+_TAKEN_TARGETS = frozenset(("all", "crates", "crates-abort", "crates-host"))
+#: Flags that the recipe gives itself; a second one would move or mislabel outputs.
+_OUR_FLAGS = re.compile(
+    r"-o.*|--(out-dir|emit|crate-name|crate-type|target|sysroot|edition)(=.*)?|-Cmetadata=.*"
+)
+
+
+@dataclass
+class Loader:
+    """Turns the nodes of one file into a :class:`Project`."""
+
+    reader: Reader
+    root: str  # absolute path of the project's folder
+    exists: Callable[[str], bool]  # takes a path as the model has it
+
+    def project(self, builtin: Iterable[Crate]) -> Project:
+        """The project; raises every fault together."""
+        node = self.reader.parse()
+        if node is None:
+            self.reader.fault(errors.MISSING_KEY, FILE, "is empty", None, "start with 'version: 1'")
+            self.reader.faults.check()
+            return Project({}, {})
+        top = Section(self.reader, node, "the project file", _TOP_KEYS)
+        top.required("version", "write 'version: 1' in the first line")
+        top.choice("version", ("1",), "1")
+        if "kernels" not in top.entries:
+            top.required("crates")
+        defaults = self._defaults(top.get("defaults"))
+        crates = {crate.key: _with_defaults(crate, defaults) for crate in builtin}
+        self._crates(top.get("crates"), defaults, crates)
+        targets = self._targets(top.get("kernels"))
+        project = Project(crates, targets)
+        checks.check(project, self.reader.faults)
+        self.reader.faults.check()
+        return project
+
+    def _defaults(self, node: Node | None) -> Crate:
+        """A nameless crate that holds the defaults of all others."""
+        base = Crate("", "", "", "")
+        if node is None:
+            return base
+        return _common(Section(self.reader, node, "defaults", _DEFAULT_KEYS), base)
+
+    def _crates(self, node: Node | None, defaults: Crate, crates: dict[str, Crate]) -> None:
+        if node is None:
+            return
+        for key, item in self.reader.mapping(node, "crates").items():
+            if key in crates:
+                self.reader.fault(
+                    errors.BAD_NAME,
+                    f"crates.{key}",
+                    "is the name of the device library, which is always there",
+                    item.key,
+                    "choose another name",
+                )
+            elif not _CRATE_KEY.fullmatch(key):
+                rule = "a crate's name is made of ASCII letters, digits and _ . @ + -"
+                self.reader.fault(errors.BAD_NAME, "crates", f"cannot hold '{key}'", item.key, rule)
+            else:
+                crates[key] = self._crate(key, item, defaults)
+
+    def _crate(self, key: str, item: Entry, defaults: Crate) -> Crate:
+        section = Section(self.reader, item.value, f"crates.{key}", _CRATE_KEYS)
+        location = self.reader.location(item.key)
+        source, folder = self._source(section, key)
+        outside = os.path.isabs(source) or source.startswith("..")
+        return dataclasses.replace(
+            _common(section, defaults),
+            key=key,
+            name=self._rust_name(section, key, item.key),
+            source=source,
+            origin=f"crate/{key}" if outside else source,
+            remaps=((folder, f"/crates/{key}"),) if outside else (),
+            deps=self._deps(section, "deps"),
+            features=section.texts("features"),
+            env=self._env(section),
+            proc_macro=section.boolean("proc_macro"),
+            location=location,
+        )
+
+    def _rust_name(self, section: Section, key: str, node: Node) -> str:
+        """The crate's name in Rust: `name`, or the key with `-` as `_`."""
+        name = section.text("name") or key.replace("-", "_")
+        if _RUST_NAME.fullmatch(name) and name not in _TAKEN_CRATES:
+            return name
+        self.reader.fault(
+            errors.BAD_NAME,
+            section.subject,
+            f"'{name}' cannot be the name of a crate in Rust",
+            section.get("name") or node,
+            "give it a 'name' of ASCII letters, digits and _, not one of Rust's own",
+        )
+        return "_"
+
+    def _source(self, section: Section, key: str) -> tuple[str, str]:
+        """Root source file and folder of a crate."""
+        remedy = "write 'path: FILE.rs', or 'path: FOLDER' with src/lib.rs or lib.rs in it"
+        if section.required("path", remedy) is None or not section.text("path"):
+            return "", ""
+        path = _inside(os.path.normpath(section.text("path")), self.root)
+        if any(char in path for char in "\n\r\0"):
+            section.fault(errors.BAD_VALUE, "path", "cannot hold a line break")
+            return "", ""
+        if path.endswith(".rs"):
+            tried, folder = [path], os.path.dirname(path) or "."
+        else:
+            tried = [os.path.normpath(f"{path}/src/lib.rs"), os.path.normpath(f"{path}/lib.rs")]
+            folder = path
+        for source in tried:
+            if self.exists(source):
+                return source, folder
+        section.fault(errors.NO_SOURCE, "path", f"there is no {' and no '.join(tried)}", remedy)
+        return "", ""
+
+    def _deps(self, section: Section, key: str) -> tuple[Dep, ...]:
+        """A list of names of crates; `{extern: name}` renames one."""
+        deps: list[Dep] = []
+        subject = f"{section.subject}.{key}"
+        for item in section.items(key):
+            location = self.reader.location(item)
+            if hasattr(item, "value") and isinstance(item.value, str):
+                if name := self.reader.text_value(item, subject):
+                    deps.append(Dep("", name, location))
+                continue
+            for extern, entry in self.reader.mapping(item, subject).items():
+                if not _RUST_NAME.fullmatch(extern):
+                    self.reader.fault(
+                        errors.BAD_NAME, subject, f"'{extern}' is no name in Rust", entry.key
+                    )
+                deps.append(Dep(extern, self.reader.text_value(entry.value, subject), location))
+        return tuple(deps)
+
+    def _env(self, section: Section) -> tuple[tuple[str, str], ...]:
+        node = section.get("env")
+        if node is None:
+            return ()
+        subject = f"{section.subject}.env"
+        found: list[tuple[str, str]] = []
+        for name, entry in self.reader.mapping(node, subject).items():
+            if not _RUST_NAME.fullmatch(name):
+                self.reader.fault(
+                    errors.BAD_NAME, subject, f"'{name}' is no name of a variable", entry.key
+                )
+            value = entry.value.value
+            if not isinstance(value, str) or "\n" in value or "\0" in value:
+                self.reader.wrong_type(f"{subject}.{name}", "text in one line", entry.value)
+                value = ""
+            found.append((name, value))
+        return tuple(found)
+
+    def _targets(self, node: Node | None) -> dict[str, Target]:
+        targets: dict[str, Target] = {}
+        if node is None:
+            return targets
+        for name, item in self.reader.mapping(node, "kernels").items():
+            if not _TARGET_NAME.fullmatch(name) or name in _TAKEN_TARGETS:
+                taken = "is taken" if name in _TAKEN_TARGETS else "cannot be a target's name"
+                rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
+                self.reader.fault(errors.BAD_NAME, "kernels", f"'{name}' {taken}", item.key, rule)
+            else:
+                targets[name] = self._target(name, item)
+        return targets
+
+    def _target(self, name: str, item: Entry) -> Target:
+        section = Section(self.reader, item.value, f"kernels.{name}", _TARGET_KEYS)
+        section.required("crates", "name the crates whose kernels it holds")
+        section.required("archs", f"list archs: {arch.SPELLINGS}, {', '.join(ARCH_GROUPS)}")
+        crates = self._deps(section, "crates")
+        if "crates" in section.entries and not crates:
+            section.fault(errors.BAD_VALUE, "crates", "must name at least one crate")
+        host = section.choices("host", names.HOSTS, _this_machine())
+        return Target(
+            name=name,
+            crates=crates,
+            archs=self._archs(section),
+            host=host,
+            exports=section.texts("exports"),
+            opt_level=section.choice("opt_level", TARGET_OPT_LEVELS, "3"),
+            panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
+            ptxas_options=section.texts("ptxas_options"),
+            compress=section.choice("compress", COMPRESS_MODES, "balanced"),
+            location=self.reader.location(item.key),
+        )
+
+    def _archs(self, section: Section) -> tuple[tuple[str, Location], ...]:
+        """The archs as written, each checked for its spelling."""
+        found: list[tuple[str, Location]] = []
+        items = section.items("archs")
+        if "archs" in section.entries and not items:
+            section.fault(errors.BAD_VALUE, "archs", "must name at least one arch")
+        for item in items:
+            location = self.reader.location(item)
+            texts = self.reader.text_value(item, f"{section.subject}.archs", "an arch")
+            for text in texts.replace(",", " ").split():
+                try:
+                    if text not in ARCH_GROUPS:
+                        arch.parse(text)
+                    found.append((text, location))
+                except FatcrateError as error:
+                    for fault in error.diagnostics:
+                        self.reader.faults.add(dataclasses.replace(fault, location=location))
+        return tuple(found)
+
+
+def _with_defaults(crate: Crate, defaults: Crate) -> Crate:
+    """A built-in crate takes the defaults of the code's quality, not those of its language."""
+    return dataclasses.replace(crate, opt_level=defaults.opt_level, debug=defaults.debug)
+
+
+def _common(section: Section, base: Crate) -> Crate:
+    """``base`` with the keys that ``defaults`` and crates share."""
+    flags = section.texts("rustc_flags")
+    for flag in flags:
+        if _OUR_FLAGS.fullmatch(flag):
+            section.fault(
+                errors.BAD_VALUE, "rustc_flags", f"cannot hold '{flag}': the build sets that itself"
+            )
+    return dataclasses.replace(
+        base,
+        edition=section.choice("edition", EDITIONS, base.edition),
+        opt_level=section.choice("opt_level", CRATE_OPT_LEVELS, base.opt_level),
+        debug=section.choice("debug", DEBUG_LEVELS, base.debug),
+        cfgs=base.cfgs + section.texts("cfgs"),
+        rustc_flags=base.rustc_flags + flags,
+    )
+
+
+def _inside(path: str, root: str) -> str:
+    """``path`` relative to ``root`` where it is an absolute path below it."""
+    if os.path.isabs(path) and path.startswith(root + "/"):
+        return path[len(root) + 1 :]
+    return path
+
+
+def _this_machine() -> tuple[str, ...]:
+    machine = platform.machine()
+    return (machine if machine in names.HOSTS else names.HOSTS[0],)
+
+
+def load(
+    text: str, file: str, root: str, exists: Callable[[str], bool], builtin: Iterable[Crate]
+) -> Project:
+    """Reads a project file's text. ``file`` is its name in messages, ``root`` its folder.
+
+    Raises FC0110 to FC0121, all faults together.
+    """
+    return Loader(Reader(file, text), root, exists).project(builtin)
