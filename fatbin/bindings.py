@@ -68,8 +68,8 @@ def header(symbol: str, bound: list[BoundKernel], register: bool = False) -> str
         handles = (
             "\n/* Registered with the CUDA runtime: pass these to cudaLaunchKernel. */\n"
             + "".join(
-                f'extern const char {handle(symbol, i)} __attribute__((visibility("hidden")));'
-                f" /* {_plain(k.name)} */\n"
+                f"extern const char {handle(symbol, k.name, i)}"
+                f' __attribute__((visibility("hidden"))); /* {_plain(k.name)} */\n'
                 for i, k in enumerate(bound)
             )
         )

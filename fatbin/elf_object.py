@@ -26,14 +26,12 @@ from fatcrate.fatbin.structs import (
 
 @dataclass(frozen=True)
 class Machine:
-    """What differs between hosts. Relocations: 64-bit absolute, and the calls' and address
-    loads' of the constructor. ``property`` is a ``.note.gnu.property`` feature word."""
+    """What differs between hosts: the 64-bit absolute relocation and the feature word of
+    ``.note.gnu.property``."""
 
     name: str
     number: int
     abs64: int
-    pc32: int
-    plt32: int
     property_type: int
     property_bits: int
 
@@ -41,8 +39,8 @@ class Machine:
 #: Branch protection features (IBT, SHSTK; BTI, PAC, GCS): an object without the note would
 #: turn them off for the whole program, and linkers warn about it.
 MACHINES: Final = {
-    "x86_64": Machine("x86_64", c.EM_X86_64, 1, 2, 4, 0xC0000002, 3),
-    "aarch64": Machine("aarch64", c.EM_AARCH64, 257, 261, 283, 0xC0000000, 7),
+    "x86_64": Machine("x86_64", c.EM_X86_64, 1, 0xC0000002, 3),
+    "aarch64": Machine("aarch64", c.EM_AARCH64, 257, 0xC0000000, 7),
 }
 
 Content = bytes | Source

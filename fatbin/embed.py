@@ -74,11 +74,11 @@ def main(argv: list[str]) -> int:
         wants_kernels = args.register or args.header or args.rust or args.python
         kernels = bindings.kernels_of(source, manifest) if wants_kernels else []
         if args.output:
-            made = build_object(source, args.host, args.symbol, is_hip)
+            made, start = build_object(source, args.host, args.symbol, is_hip)
             if args.register:
                 from fatcrate.fatbin import register
 
-                register.add(made, args.symbol, [k.name for k in kernels])
+                register.add(made, args.symbol, [k.name for k in kernels], start)
             made.mark_harmless()
             with atomic_output(args.output) as stream:
                 made.write(stream)
@@ -110,8 +110,10 @@ def check_container(source: Source) -> bool:
     return False
 
 
-def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> ObjectFile:
+def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> tuple[ObjectFile, int]:
     """The object with the container between ``<symbol>_start`` and ``<symbol>_end``.
+
+    Returns the handle of the start symbol too.
 
     The symbols are hidden: each program or shared object has its own copy, and no load-time
     relocation is needed. Raises FC0415 when the small memory model cannot reach the end.
@@ -127,6 +129,6 @@ def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> Object
     name = names.HIP_FATBIN_SECTION if is_hip else names.NV_FATBIN_SECTION
     align = hip.ENTRY_ALIGN if is_hip else c.ENTRY_ALIGN
     section = made.section(name, source, flags=c.SHF_ALLOC, align=align)
-    made.symbol(f"{symbol}_start", section, 0, source.size, visibility=c.STV_HIDDEN)
+    start = made.symbol(f"{symbol}_start", section, 0, source.size, visibility=c.STV_HIDDEN)
     made.symbol(f"{symbol}_end", section, source.size, visibility=c.STV_HIDDEN, kind=0)
-    return made
+    return made, start
