@@ -1,0 +1,113 @@
+"""The toolchain that the rules resolve: tools, and what each step declares as its inputs."""
+
+GpuToolchainInfo = provider(
+    doc = "The GPU toolchain of one execution platform: field `gpu` of the toolchain.",
+    fields = {
+        "cubin_archs": "list of string: archs (`sm_…`) that LLVM and ptxas both build, ordered by number",
+        "ptx_archs": "list of string: archs (`sm_…`) that LLVM builds as PTX",
+        "prebuilt": "list of (crate name, File): a prebuilt sysroot; empty where one is built from source",
+        "python": "File: the interpreter of the steps",
+        "step_inputs": "dict from the name of a step to the depset of Files that it needs beside its own inputs",
+        "tools": "struct of paths, as `recipe.bzl` takes it",
+    },
+)
+
+_SYSROOT_CRATES = ["core", "compiler_builtins", "alloc"]
+
+def _prebuilt_crates(files):
+    """(crate name, rlib) for each sysroot crate among `lib<crate>-<hash>.rlib`, in link order."""
+    found = []
+    for crate in _SYSROOT_CRATES:
+        for file in files:
+            if file.basename.startswith("lib" + crate + "-") and file.extension == "rlib":
+                found.append((crate, file))
+    return found
+
+def _folder(path):
+    return path.rpartition("/")[0]
+
+def _tools(ctx, rust_src):
+    """The paths, all relative to the execution root."""
+    machine = _folder(_folder(ctx.file.python.path))
+    return struct(
+        # Isolated, without site-packages, leaving no files behind.
+        step = [
+            ctx.file.python.path,
+            "-I",
+            "-S",
+            "-B",
+            ctx.file._launcher.path,
+            machine + "/packages",
+        ],
+        rustc = ctx.file.rustc.path,
+        host_linker = ctx.file.host_linker.path,
+        ptxas = ctx.file.ptxas.path,
+        libdevice = ctx.file.libdevice.path,
+        rust_src = machine + "/rust_src" if rust_src else "",
+        identity = ctx.file.identity.path,
+    )
+
+def _gpu_toolchain_impl(ctx):
+    base = [ctx.file.python, ctx.file._launcher, ctx.file.identity]
+    rustc = depset(base, transitive = [ctx.attr._compile_sources[DefaultInfo].files, ctx.attr.rustc_files[DefaultInfo].files])
+    rust_src = ctx.attr.rust_src[DefaultInfo].files
+    lto = depset(base, transitive = [ctx.attr._lto_sources[DefaultInfo].files, ctx.attr.packages_lto[DefaultInfo].files])
+    fatbin = depset(base, transitive = [ctx.attr._fatbin_sources[DefaultInfo].files, ctx.attr.packages_fatbin[DefaultInfo].files])
+    info = GpuToolchainInfo(
+        cubin_archs = ctx.attr.cubin_archs,
+        ptx_archs = ctx.attr.ptx_archs,
+        prebuilt = _prebuilt_crates(ctx.files.prebuilt),
+        python = ctx.file.python,
+        step_inputs = {
+            "abi-check": fatbin,
+            "assemble": depset([ctx.file.ptxas], transitive = [lto]),
+            "codegen": lto,
+            "compile": rustc,
+            "embed": fatbin,
+            "link": depset([ctx.file.libdevice], transitive = [lto]),
+            "pack": fatbin,
+            "sysroot": depset(transitive = [rustc, rust_src]),
+        },
+        tools = _tools(ctx, ctx.files.rust_src),
+    )
+    return [platform_common.ToolchainInfo(gpu = info)]
+
+def _tool(doc):
+    return attr.label(doc = doc, allow_single_file = True, mandatory = True, cfg = "exec")
+
+def _files(doc):
+    return attr.label(doc = doc, allow_files = True, mandatory = True, cfg = "exec")
+
+def _own(target):
+    return attr.label(default = Label(target), allow_files = True, cfg = "exec")
+
+gpu_toolchain = rule(
+    implementation = _gpu_toolchain_impl,
+    doc = "A GPU toolchain. `@fatcrate_tools` holds the one of this machine; write your own to pin tools otherwise.",
+    attrs = {
+        "cubin_archs": attr.string_list(
+            doc = "Archs (`sm_…`) that both LLVM and ptxas build, ordered by number.",
+            mandatory = True,
+        ),
+        "host_linker": _tool("C compiler that links proc-macro crates."),
+        "identity": _tool("`toolchain.json`: versions and digests of the tools, no paths."),
+        "libdevice": _tool("`libdevice.10.bc`."),
+        "packages_fatbin": _files("Python packages of the steps abi-check, pack and embed, in a folder `packages` beside the interpreter's."),
+        "packages_lto": _files("Python packages of the steps link, codegen and assemble, likewise."),
+        "prebuilt": _files("The rlibs of a prebuilt nvptx target; none where `rust_src` is given."),
+        "ptx_archs": attr.string_list(
+            doc = "Archs (`sm_…`) that LLVM builds, ordered by number.",
+            mandatory = True,
+        ),
+        "ptxas": _tool("ptxas."),
+        "python": _tool("Interpreter of the steps, in a folder beside `packages`."),
+        "rust_src": _files("Sources of the standard library, in a folder `rust_src` beside the interpreter's."),
+        "rustc": _tool("rustc."),
+        "rustc_files": _files("What rustc needs beside itself, the host linker included."),
+        "_compile_sources": _own("//rules:compile_sources"),
+        "_fatbin_sources": _own("//fatbin:sources"),
+        "_launcher": attr.label(default = Label("//rules:step.py"), allow_single_file = True, cfg = "exec"),
+        "_lto_sources": _own("//lto:sources"),
+    },
+    provides = [platform_common.ToolchainInfo],
+)
