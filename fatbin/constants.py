@@ -18,7 +18,7 @@ ENTRY_ALIGN: Final = 8
 KIND_PTX: Final = 1
 KIND_CUBIN: Final = 2
 KIND_LTOIR: Final = 8
-KIND_TILEIR: Final = 0x40
+KIND_TILEIR: Final = 0x80
 KIND_GROUP: Final = 0x100
 
 FLAG_64BIT: Final = 0x1

@@ -41,6 +41,7 @@ class Image:
     compat: bytes | None = None
     target: str = ""  # AMD: the bundle entry's identifier
     blob: bytes | None = field(default=None, repr=False)  # payload of a group's member
+    grouped: bool = False  # part of a concatenated group; ``stored_size`` is its share
 
     @property
     def encoded(self) -> bool:

@@ -168,8 +168,8 @@ def _text(
 def _members(group: Image) -> list[Image]:
     """The images of a concatenated group (kind 0x100): sub-headers, one compressed blob.
 
-    The extra block is {u32 count, u32 bytes} and ``count`` sub-headers, in which the second
-    u32 is the offset of the image in the decompressed blob.
+    The extra block is {u32 count, u32 bytes of the block} and ``count`` sub-headers, in which
+    the second u32 is the offset of the image in the decompressed blob.
     """
     source, at = group.source, group.offset
     head = ENTRY_HEADER.read(source.read(at, ENTRY_HEADER.size, "group header"))
@@ -178,49 +178,49 @@ def _members(group: Image) -> list[Image]:
         source.fault(errors.MALFORMED, at + 0x14, "is a group without a list of its images")
     count, size = EXTRA.read(block, head.extra_offset)
     listed = head.extra_offset + EXTRA.size
-    if size > len(block) - listed or count > size // ENTRY_HEADER.size:
+    end = head.extra_offset + size
+    if end > len(block) or count > size // ENTRY_HEADER.size:
         source.fault(errors.MALFORMED, at + head.extra_offset, f"is a group of {count} images")
     blob = bytes(group.payload)
     group.release()
     made: list[Image] = []
-    position = listed
+    position, free = listed, 0
     for _ in range(count):
-        if position + ENTRY_HEADER.size > listed + size:
+        if position + ENTRY_HEADER.size > end:
             source.fault(errors.MALFORMED, at + position, "has a group header that is cut off")
         sub = ENTRY_HEADER.read(block, position)
+        part = bytes(block[position:end])
+        if sub.kind == c.KIND_GROUP or sub.flags & (c.FLAG_ZSTD | c.FLAG_LZ4):
+            source.fault(errors.MALFORMED, at + position, "has a group inside of a group")
         start = sub.header_size
-        made.append(_member(group, sub, block, position, blob, start))
-        position += _sub_size(sub)
+        if start < free or start > len(blob) or sub.stored > len(blob) - start:
+            source.fault(errors.MALFORMED, at + position, "has an image outside of its group")
+        free = start + sub.stored
+        made.append(_member(group, sub, part, position, blob[start:free]))
+        position += _sub_size(sub, part)
     return made
 
 
-def _sub_size(sub: EntryHeader) -> int:
+def _sub_size(sub: EntryHeader, part: bytes) -> int:
     """Size of a sub-header with its identifier and options, each padded to 8."""
     size = ENTRY_HEADER.size
     if sub.ident_length:
-        size += (sub.ident_length + 1 + 7) // 8 * 8
+        size += (sub.ident_length + 8) // 8 * 8
+    if sub.extra_offset:
+        size = EXTRA.read(part, sub.extra_offset).length + 1
+        size = (sub.extra_offset + EXTRA.size + size + 7) // 8 * 8
     return size
 
 
-def _member(
-    group: Image, sub: EntryHeader, block: bytes | memoryview, at: int, blob: bytes, start: int
-) -> Image:
-    if start > len(blob) or sub.stored > len(blob) - start:
-        group.source.fault(errors.MALFORMED, group.offset + at, "has an image outside of its group")
-    kind = KINDS.get(sub.kind, "unknown")
-    image = Image(
-        kind=kind,
-        kind_code=sub.kind,
-        arch=arch_of(kind, sub.sm, sub.flags),
-        source=group.source,
-        offset=group.offset,
-        entry_size=0,
-        payload_offset=group.payload_offset,
-        stored_size=0,
-        padded_size=0,
-        size=sub.stored,
-        flags=sub.flags,
-        version=(sub.major, sub.minor),
-        blob=blob[start : start + sub.stored],
-    )
+def _member(group: Image, sub: EntryHeader, part: bytes, position: int, payload: bytes) -> Image:
+    """One image of a group; its payload is kept, since the group is one compressed blob."""
+    head = sub._replace(header_size=len(part), compressed=0, uncompressed=0)
+    image = _image(group.source, group.offset + position, head, part)
+    image.blob = payload
+    image.grouped = True
+    image.offset = group.offset
+    image.entry_size = 0
+    image.payload_offset = group.payload_offset
+    image.method = group.method
+    image.stored_size = group.stored_size * len(payload) // max(group.size, 1)
     return image
