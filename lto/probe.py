@@ -15,48 +15,49 @@ import sys
 import tempfile
 from importlib import metadata
 
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
+from fatcrate.lto.engine import Target
+from fatcrate.lto.llvm import LlvmliteEngine
+from fatcrate.toolchain.versions import isa_feature
 
 _TRIPLE = "nvptx64-nvidia-cuda"
 _MODULE = f'target triple = "{_TRIPLE}"\ndefine ptx_kernel void @k() {{\n  ret void\n}}\n'
 
 #: PTX ISA versions worth asking for: 6.3 is the first that has sm_75.
-_ISAS = [(major, minor) for major in range(6, 16) for minor in range(10)]
+_ISAS = [
+    "6.3",
+    "6.4",
+    "6.5",
+    *(f"{major}.{minor}" for major in range(7, 16) for minor in range(10)),
+]
 
 
-def _version_written(target: llvm.Target, cpu: str, features: str, errors: int) -> str:
+def _version_written(engine: LlvmliteEngine, cpu: str, features: str = "") -> str:
     """The ``.version`` of the PTX for an empty kernel; "" when LLVM warned about the request."""
-    before = os.fstat(errors).st_size
-    machine = target.create_target_machine(cpu=cpu, features=features)
-    text = machine.emit_assembly(llvm.parse_assembly(_MODULE))
-    if os.fstat(errors).st_size != before:
+    before = os.fstat(2).st_size
+    text = engine.emit(engine.parse_text(_MODULE), Target(_TRIPLE, cpu, features))
+    if os.fstat(2).st_size != before:
         return ""
     words = text.split()
-    return str(words[words.index(".version") + 1])
+    return words[words.index(".version") + 1]
 
 
 def main(argv: list[str]) -> int:
     """Prints what LLVM knows of each arch in ``argv``."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(_TRIPLE)
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    engine = LlvmliteEngine()
     with tempfile.TemporaryFile() as warnings:
         os.dup2(warnings.fileno(), 2)
         newest = ""
-        for major, minor in _ISAS:
-            if (major, minor) >= (6, 3):
-                isa = _version_written(target, "sm_75", f"+ptx{major}{minor}", 2)
-                newest = isa or newest
+        for isa in _ISAS:
+            newest = _version_written(engine, "sm_75", isa_feature(isa)) or newest
         head = {
             "package": f"llvmlite {metadata.version('llvmlite')}",
-            "version": ".".join(str(part) for part in llvm.llvm_version_info),
+            "version": ".".join(str(part) for part in engine.version),
             "max_ptx_isa": newest,
         }
-        print(json.dumps(head), file=out, flush=True)
+        print(json.dumps(head), flush=True)
         for arch in argv:
-            isa = _version_written(target, arch, "", 2)
-            print(json.dumps({"arch": arch, "isa": isa}), file=out, flush=True)
+            row = {"arch": arch, "isa": _version_written(engine, arch)}
+            print(json.dumps(row), flush=True)
     return 0
 
 

@@ -16,15 +16,26 @@ from fatcrate.toolchain.locate import Watch
 STEP_SOURCES = (
     "fatbin",
     "lto",
+    "rules/build_script.py",
+    "rules/cargo/crate_env.py",
+    "rules/cargo/directives.py",
+    "rules/cargo/script_env.py",
+    "rules/build_script.py",
+    "rules/cargo",
     "rules/compile.py",
+    "rules/depfile.py",
     "rules/private/recipe.bzl",
     "rules/recipe.py",
+    "rules/rustc.py",
     "rules/sysroot.py",
     "toolchain/arch.py",
     "toolchain/identity.py",
     "toolchain/manifest.py",
     "toolchain/names.py",
 )
+
+#: No part of a step: the CPU runner, and the probe, whose answers are in the identity.
+NO_STEP = ("lto/cpu", "lto/probe.py")
 
 _SUFFIXES = (".py", ".ll", ".bzl", ".c", ".h")
 
@@ -43,8 +54,11 @@ def digest(watch: Watch) -> str:
     """SHA-256 over names and contents of the step sources; ``watch`` records them."""
     base = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     total = hashlib.sha256()
+    outside = tuple(f"{base}/{part}" for part in NO_STEP)
     for part in STEP_SOURCES:
         for path in _walk(watch, f"{base}/{part}"):
+            if path.startswith(outside):
+                continue
             with open(path, "rb") as stream:
                 content = hashlib.file_digest(stream, "sha256").digest()
             total.update(path[len(base) :].encode() + b"\0" + content)
