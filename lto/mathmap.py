@@ -46,6 +46,23 @@ def libdevice_name(intrinsic: str) -> str | None:
     return "__nv_" + LIBDEVICE[match[1]][0] + ("f" if match[4] == "f32" else "")
 
 
+_DECLARATION = re.compile(r"declare (?P<type>.+?) @[^(]+\((?P<parameters>[^)]*)\)")
+
+
+def forwarder(declaration: str, name: str, callee: str) -> str:
+    """Textual IR of a function ``name`` that calls ``callee`` with the declared signature."""
+    match = _DECLARATION.search(declaration)
+    assert match, declaration
+    result = match["type"].split()[-1]
+    kinds = [part.split()[0] for part in match["parameters"].split(",")]
+    parameters = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
+    return (
+        f"define {result} @{name}({parameters}) alwaysinline {{\n"
+        f"  %r = call {result} @{callee}({parameters})\n  ret {result} %r\n}}\n"
+        f"declare {result} @{callee}({', '.join(kinds)})\n"
+    )
+
+
 def wrapper(intrinsic: str, name: str) -> str | None:
     """Textual IR of a function ``name`` that does what a vector or 16-bit intrinsic does.
 

@@ -8,10 +8,11 @@ library needs of another is asked for in the next round.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, internalize, layout, mathmap, references, runtime, symbols
+from fatcrate.lto import errors, internalize, layout, lower, mathmap, references, runtime, symbols
 from fatcrate.lto.bitcode import Symbol
 from fatcrate.lto.engine import Engine, EngineError, Module, Value
 from fatcrate.lto.inputs import Member, Unit
@@ -54,6 +55,8 @@ def run(engine: Engine, request: Request, *, want_graph: bool = False) -> Merged
     roots = link.choose_roots()
     link.first_prune(roots)
     link.supply()
+    while link.lower():
+        link.supply()
     internalize.internalize(link.module, roots)
     internalize.collect(engine, link.module)
     link.check_undefined()
@@ -164,7 +167,7 @@ class _Link:
     def supply(self) -> None:
         """Rounds of taking what is undefined from the libraries until nothing changes."""
         libraries = {
-            f"{unit.kind}:{unit.name}": (unit, {s.name for s in member.info.defined()}, member)
+            f"{unit.kind}:{unit.name}": ({s.name for s in member.info.defined()}, member)
             for unit in self.request.libraries
             for member in unit.members
         }
@@ -172,11 +175,11 @@ class _Link:
             self._map_math()
             missing = set(internalize.undefined(self.module)) - runtime.OPEN_SYMBOLS
             progress = self._supply_runtime(missing) | self._supply_primitives(missing)
-            for label, (unit, defined, member) in libraries.items():
+            for label, (defined, member) in libraries.items():
                 needed = missing & defined
                 if needed:
                     library = self._parse(member)
-                    self._take(library, needed, f"{label}" if unit.kind == "sysroot" else label)
+                    self._take(library, needed, label)
                     progress = True
             if not progress:
                 return
@@ -206,35 +209,35 @@ class _Link:
         return bool(needed)
 
     def _map_math(self) -> None:
-        """Renames math intrinsics to libdevice's functions; defines wrappers for vectors."""
+        """Renames intrinsics to the library functions that implement them.
+
+        Where the function is in the module already, or operands are vectors or 16 bits wide,
+        the intrinsic becomes a small function that calls it.
+        """
         for value in self.module.functions():
             name = value.name
             if not name.startswith("llvm.") or not value.is_declaration:
                 continue
-            libdevice = mathmap.libdevice_name(name)
-            if libdevice:
-                self._rename(value, libdevice)
+            callee = mathmap.libdevice_name(name) or lower.INTRINSICS.get(name)
+            if callee and self.module.find(callee) is None:
+                value.name = callee
                 continue
             replacement = f"fc.math.{name.removeprefix('llvm.')}"
-            text = mathmap.wrapper(name, replacement)
+            if callee:
+                text: str | None = mathmap.forwarder(value.text(), replacement, callee)
+            else:
+                text = mathmap.wrapper(name, replacement)
             if text:
-                self._rename(value, replacement)
+                value.name = replacement
                 self._take(self.engine.parse_text(text), {replacement}, "runtime")
 
-    def _rename(self, declaration: Value, name: str) -> None:
-        """Renames a declaration; where the new name exists, the linker joins the two."""
-        if self.module.find(name) is None:
-            declaration.name = name
-            return
-        kind = declaration.text().split("@", 1)[0].removeprefix("declare").strip()
-        raise FatcrateError(
-            Diagnostic(
-                errors.TYPE_CONFLICT,
-                name,
-                f"is used both as a function of the crates and as LLVM's {kind} intrinsic",
-                "call only one of the two",
-            )
-        )
+    def lower(self) -> bool:
+        """Replaces what NVPTX cannot generate; says whether there was anything to replace."""
+        text = lower.rewrite(self.module.text())
+        if text is None:
+            return False
+        self.module = self.engine.parse_text(text)
+        return True
 
     # --- checks and results ------------------------------------------------------------
 
@@ -254,6 +257,7 @@ class _Link:
             for member in unit.members:
                 known.update(s.name for s in member.info.defined())
         faults = Collector()
+        known.update(re.findall(r"^define [^\n]*?@(\w+)\(", self.request.primitives, re.MULTILINE))
         for name in missing:
             faults.add(self._undefined(name, edges, known))
         faults.check()
