@@ -43,6 +43,8 @@ _FLAGS = (
     "-Csymbol-mangling-version=v0",
     "-Zunstable-options",
     "-Zforce-unstable-if-unmarked",
+    # As for crates (recipe.bzl): core's generic functions may get a closure with a barrier.
+    "-Zmir-enable-passes=-JumpThreading",
     "-Zremap-cwd-prefix=.",
     "--cap-lints=allow",
 )
