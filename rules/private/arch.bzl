@@ -5,6 +5,7 @@ Spellings: `sm_90`, `sm_90a`, `sm_100f` (a cubin), `compute_90` (PTX text), `9.0
 order as numbers. A test runs both parsers over one table.
 """
 
+ARCH_GROUPS = ["all", "all-major"]
 SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX, gfx942"
 
 _DIGITS = "0123456789"
@@ -119,6 +120,28 @@ def parse_arch_list(texts):
                 found[_sort_key(arch)] = arch
     return ([found[key] for key in sorted(found)], bad)
 
+def arch_group(name, cubin_archs):
+    """What `all` and `all-major` stand for.
+
+    Args:
+      name: "all" or "all-major".
+      cubin_archs: names (`sm_…`) that the toolchain builds, ordered by number.
+
+    Returns:
+      A list of names: each base arch, or the first of each generation, and PTX of the newest
+      for GPUs to come. Empty for another name.
+    """
+    if name not in ARCH_GROUPS:
+        return []
+    base = [parse_arch(arch)[0] for arch in cubin_archs]
+    base = [arch for arch in base if not arch.suffix]
+    first = {}
+    for arch in base:
+        key = arch.number // 10 if name == "all-major" else arch.number
+        if key not in first:
+            first[key] = arch.name
+    return first.values() + ["compute_" + str(arch.number) for arch in base[-1:]]
+
 def _nearest(arch, known):
     """The buildable arches next to `arch` below and above, by number."""
     older = None
@@ -149,7 +172,11 @@ def checked_archs(target, texts, cubin_archs, ptx_archs):
     Returns:
       The sorted list of arches, at least one.
     """
-    archs, bad = parse_arch_list(texts)
+    words = []
+    for text in texts:
+        for word in text.replace(",", " ").split(" "):
+            words += arch_group(word, cubin_archs) or [word]
+    archs, bad = parse_arch_list(words)
     faults = [word + ": not an architecture; write it like one of: " + SPELLINGS for word in bad]
     for arch in archs:
         buildable = ptx_archs if arch.is_ptx else cubin_archs
@@ -161,7 +188,7 @@ def checked_archs(target, texts, cubin_archs, ptx_archs):
         fail("\n".join(
             [str(target) + ": cannot build these archs:"] +
             ["  " + fault for fault in faults] +
-            ["  choose from: " + ", ".join(cubin_archs)] +
+            ["  choose from: " + ", ".join(cubin_archs + ARCH_GROUPS)] +
             ["  or, as PTX: " + ", ".join([a.replace("sm_", "compute_") for a in ptx_archs])],
         ))
     return archs

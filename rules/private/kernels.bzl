@@ -259,7 +259,7 @@ has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`."
     attrs = dict(
         HOST_OBJECT_ATTRS,
         archs = attr.string_list(
-            doc = "What to build for: `sm_90`, `sm_90a`, `sm_100f` (cubins), `compute_90` (PTX), or `9.0`, `9.0a`, `9.0+PTX`. The setting `//rules:archs` outranks it.",
+            doc = "What to build for: `sm_90`, `sm_90a`, `sm_100f` (cubins), `compute_90` (PTX), or `9.0`, `9.0a`, `9.0+PTX`, `all`, `all-major`. The setting `//rules:archs` outranks it.",
             mandatory = True,
         ),
         compress = attr.string(

@@ -9,7 +9,10 @@ load(":transition.bzl", "device_transition")
 def _gpu_rust_proc_macro_impl(ctx):
     crate = begin_crate(ctx)
     library = ctx.actions.declare_file("{}/lib{}.so".format(ctx.label.name, crate.name))
-    extern_files = compile_for_host(ctx, crate, "proc-macro", library)
+    compile_for_host(ctx, crate, "proc-macro", library)
+
+    # What a macro is made of is linked into it.
+    extern_files = depset([library])
     return [
         DefaultInfo(files = depset([library])),
         GpuCrateInfo(

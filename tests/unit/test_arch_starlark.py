@@ -7,8 +7,10 @@ import json
 import pytest
 import starlark
 from fatcrate.rules import recipe
+from fatcrate.rules.ninja import archs
 from fatcrate.toolchain import arch as python_archs
 from fatcrate.toolchain.diagnostics import FatcrateError
+from fatcrate.toolchain.discover import Tools
 
 ARCH_BZL = recipe.RECIPE.with_name("arch.bzl")
 
@@ -81,3 +83,9 @@ def test_lists_are_sorted_alike(texts: list[str]) -> None:
 
 def test_all_bad_words_are_told() -> None:
     assert _starlark('parse_arch_list(["sm_90 sm_9", "x,9.0"])[1]') == ["sm_9", "x"]
+
+
+@pytest.mark.parametrize("name", ["all", "all-major"])
+def test_groups_are_expanded_alike(name: str, tools: Tools) -> None:
+    call = f"arch_group({json.dumps(name)}, {json.dumps(tools.identity.buildable())})"
+    assert _starlark(call) == [str(arch) for arch in archs.group(name, tools.identity)]
