@@ -1,0 +1,1 @@
+"""Benchmarks, run by `./bench NAME`. Each module declares one as ``BENCH``."""
