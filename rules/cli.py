@@ -24,6 +24,9 @@ class Command:
 #: Group heading -> command -> what runs it.
 GROUPS: dict[str, dict[str, Command]] = {
     "projects": {
+        "import": Command(
+            "fatcrate.rules.cargo.importer:main", "make fatcrate.yaml from a Cargo project"
+        ),
         "build": Command(
             "fatcrate.rules.ninja.build:main", "build the targets of fatcrate.yaml with Ninja"
         ),
@@ -43,6 +46,9 @@ GROUPS: dict[str, dict[str, Command]] = {
     "steps (run by Ninja and Bazel; each runs by hand too)": {
         "sysroot": Command("fatcrate.rules.sysroot:main", "core and alloc from source"),
         "compile": Command("fatcrate.rules.compile:main", "one crate with rustc"),
+        "build-script": Command(
+            "fatcrate.rules.build_script:main", "the build script of a Cargo package"
+        ),
         "link": Command("fatcrate.lto.link:main", "crates to one module and its manifest"),
         "codegen": Command("fatcrate.lto.codegen:main", "a linked module to PTX for one arch"),
         "assemble": Command("fatcrate.lto.assemble:main", "PTX to a cubin with ptxas"),
@@ -67,6 +73,7 @@ COMMANDS: dict[str, Command] = {
 #: Modules that declare kinds of fault in ``ALL``.
 ERROR_MODULES = (
     "fatcrate.rules.errors",
+    "fatcrate.rules.cargo.errors",
     "fatcrate.toolchain.errors",
     "fatcrate.lto.errors",
     "fatcrate.fatbin.errors",
@@ -139,7 +146,18 @@ def main(argv: list[str] | None = None) -> int:
     command = COMMANDS.get(args[0])
     if command is None:
         return _unknown(args[0])
-    return guarded(lambda: _run(command, args[1:]), program=f"fatcrate {args[0]}")
+    return guarded(lambda: _run(command, _expand(args[1:])), program=f"fatcrate {args[0]}")
+
+
+def _expand(args: list[str]) -> list[str]:
+    """``fatcrate COMMAND @FILE``: the arguments stand in a file, quoted as for a shell. Build
+    systems write them so when there are too many for a command line."""
+    if len(args) != 1 or not args[0].startswith("@"):
+        return args
+    import shlex
+
+    with open(args[0][1:], encoding="utf-8") as stream:
+        return shlex.split(stream.read())
 
 
 def _help(names: list[str]) -> int:

@@ -55,6 +55,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="set an environment variable for env!(); no others are visible",
     )
+    add("--manifest-dir", metavar="DIR", default="", help="for CARGO_MANIFEST_DIR")
+    add(
+        "--build-script",
+        metavar="DIR",
+        default="",
+        help="take cfgs, variables and OUT_DIR from this output of `fatcrate build-script`",
+    )
     return parser
 
 
@@ -67,6 +74,13 @@ def main(argv: list[str]) -> int:
     if not command:
         parser.error("the command line of rustc is missing after '--'")
     variables = dict(_assignment(parser, item) for item in args.env)
+    if args.manifest_dir or args.build_script:
+        from fatcrate.rules.cargo import crate_env
+
+        crate = command[command.index("--crate-name") + 1]
+        more, found = crate_env.flags(crate, args.manifest_dir, args.build_script)
+        command += more
+        variables = found | variables
 
     folder, name = os.path.split(args.output)
     os.makedirs(folder or ".", exist_ok=True)
@@ -102,6 +116,7 @@ def _write_depfile(args: argparse.Namespace, sources: list[str]) -> None:
     paths = []
     refused = []
     for source in sources:
+        source = source.removeprefix("/proc/self/cwd/")  # see build_script.HERE
         if char := depfile.untrackable(source):
             refused.append((source, char))
         paths.append(os.path.normpath(os.path.join(args.depfile_base, source)))

@@ -20,8 +20,6 @@ STEP_SOURCES = (
     "rules/cargo/crate_env.py",
     "rules/cargo/directives.py",
     "rules/cargo/script_env.py",
-    "rules/build_script.py",
-    "rules/cargo",
     "rules/compile.py",
     "rules/depfile.py",
     "rules/private/recipe.bzl",

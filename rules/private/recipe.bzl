@@ -145,6 +145,8 @@ def crate_argv(
         env = [],
         remaps = [],
         rustc_flags = [],
+        manifest_dir = "",
+        build_script = "",
         options = []):
     """CRATE: one crate to an rlib of metadata and bitcode, or to a host library or program.
 
@@ -168,6 +170,8 @@ def crate_argv(
       env: list of (name, value), what `env!` sees.
       remaps: list of (path prefix, replacement) for sources outside of the project.
       rustc_flags: flags of the user.
+      manifest_dir: folder of the Cargo package that the crate belongs to, or "".
+      build_script: output folder of BUILD SCRIPT for the crate, or "".
       options: options of `fatcrate compile` itself, such as `--depfile`.
 
     Returns:
@@ -175,6 +179,8 @@ def crate_argv(
     """
     argv = tools.step + ["compile", "--output", output] + options
     argv += _flag_each("--env", [key + "=" + value for key, value in env])
+    argv += ["--manifest-dir", manifest_dir] if manifest_dir else []
+    argv += ["--build-script", build_script] if build_script else []
     argv += ["--", tools.rustc, "--crate-name", name, "--edition", str(edition), "-Cmetadata=" + metadata]
     argv += crate_flags(kind, sysroot, opt_level, debug, panic)
     if kind in ["proc-macro", "program"]:
@@ -189,6 +195,64 @@ def crate_argv(
         argv += ["--cfg", "feature=\"" + feature + "\""]
     argv += _flag_each("--cfg", cfgs)
     return argv + rustc_flags + [source]
+
+def build_script_argv(
+        tools,
+        program,
+        manifest_dir,
+        output,
+        kind = "device",
+        sysroot = "",
+        env = [],
+        features = [],
+        links = "",
+        deps = [],
+        opt_level = 3,
+        debug = 0,
+        options = []):
+    """BUILD SCRIPT: one run of the build script of a Cargo package.
+
+    Args:
+      tools: see the head of this file.
+      program: path of the compiled script, a crate of kind "program".
+      manifest_dir: the package's folder.
+      output: folder for its results, which `crate_argv` takes as `build_script`.
+      kind: kind of the crate that the script belongs to.
+      sysroot: as for `crate_argv`, for a device crate.
+      env: list of (name, value): the package's CARGO_PKG variables, and the user's.
+      features: enabled features.
+      links: the manifest's `links` key, or "".
+      deps: list of (links, output folder) of direct dependencies that have both.
+      opt_level: as for `crate_argv`.
+      debug: as for `crate_argv`.
+      options: options of `fatcrate build-script` itself, such as `--depfile`.
+
+    Returns:
+      The argv.
+    """
+    argv = tools.step + [
+        "build-script",
+        "--program",
+        program,
+        "--manifest-dir",
+        manifest_dir,
+        "--rustc",
+        tools.rustc,
+        "--opt-level",
+        str(opt_level),
+        "--debug",
+        str(debug),
+        "--output",
+        output,
+    ]
+    if kind == "device":
+        argv += ["--target", NVPTX_TRIPLE]
+        argv += ["--sysroot", sysroot] if sysroot else []
+    argv += _flag_each("--package-env", [key + "=" + value for key, value in env])
+    argv += _flag_each("--feature", features)
+    argv += ["--links", links] if links else []
+    argv += _flag_each("--dep", [name + "=" + path for name, path in deps])
+    return argv + options
 
 def link_argv(
         tools,

@@ -1,0 +1,1 @@
+"""Cargo projects: `fatcrate import`, and the build scripts of imported crates."""

@@ -1,0 +1,231 @@
+"""Plans an import: asks cargo, refuses what cannot work, brings sources, names crates."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fatcrate.rules.cargo import errors, graph, lints, package_env, refusal, vendor
+from fatcrate.rules.cargo.graph import Crate, Graph, Package
+from fatcrate.rules.cargo.invoke import Cargo, Selection
+from fatcrate.rules.cargo.model import Entry, Import, Kernels, Script
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
+
+#: The archs of a kernel target when nobody says which.
+DEFAULT_ARCHS = ("all-major",)
+
+#: The crate that every project has without naming its source.
+DEVICE_LIBRARY = "gpu"
+
+
+@dataclass(frozen=True)
+class Options:
+    """``folder`` is the project's, absolute; ``vendor_dir`` is relative to it."""
+
+    folder: str
+    vendor_dir: str
+    archs: tuple[str, ...] = ()
+
+
+def plan(cargo: Cargo, selection: Selection, options: Options) -> Import:
+    """The imported project; its sources are in place. Raises FC0150 to FC0159."""
+    metadata = cargo.metadata()
+    known = graph.packages(metadata)
+    if not selection.packages:
+        selection = _with_packages(selection, metadata, known)
+    unit_graph = cargo.unit_graph(selection)
+    if any(unit["pkg_id"] not in known for unit in unit_graph["units"]):
+        known = graph.packages(cargo.metadata(all_features=True))  # of optional dependencies
+    units = graph.read(unit_graph, known)
+    faults = Collector()
+    refusal.check(units, cargo.cfgs(), faults)
+    faults.check()
+    crates, of_unit = graph.crates(units)
+    folders = _folders(crates, metadata, options)
+    workspace = metadata["workspace_root"]
+    builtin = {key for key, crate in crates.items() if is_device_library(crate.package)}
+    entries = tuple(
+        _entry(crate, folders[crate.package.id], options, workspace, crates)
+        for key, crate in crates.items()
+        if key not in builtin
+    )
+    kernels = _kernels(units, of_unit, metadata, options)
+    return Import(
+        os.path.relpath(cargo.manifest, options.folder),
+        entries,
+        kernels,
+        {key: crate.name for key, crate in crates.items()},
+    )
+
+
+def is_device_library(package: Package) -> bool:
+    """Whether this is fatcrate's own crate `gpu`, whose source is always there."""
+    import fatcrate.toolchain
+
+    ours = Path(fatcrate.toolchain.__file__).resolve().parent / "device" / "gpu"
+    return package.name == DEVICE_LIBRARY and Path(package.folder).resolve() == ours
+
+
+def _with_packages(
+    selection: Selection, metadata: dict[str, Any], known: dict[str, Package]
+) -> Selection:
+    """The packages with a `fatcrate` table, or else the default members with a library."""
+    members = [known[i] for i in metadata["workspace_members"]]
+    default = set(metadata.get("workspace_default_members", metadata["workspace_members"]))
+    chosen = [p for p in members if "fatcrate" in (p.manifest["metadata"] or {})]
+    if not chosen:
+        chosen = [
+            p
+            for p in members
+            if p.id in default and any(_is_library(t) for t in p.manifest["targets"])
+        ]
+    if not chosen:
+        fail(
+            errors.NOTHING_TO_BUILD,
+            os.path.relpath(os.path.join(metadata["workspace_root"], "Cargo.toml")),
+            "no package has a library",
+            remedy="put the kernels into src/lib.rs of a package",
+        )
+    names = tuple(package.name for package in chosen)
+    return Selection(
+        names,
+        selection.features,
+        selection.all_features,
+        selection.no_default_features,
+        selection.profile,
+    )
+
+
+def _is_library(target: dict[str, Any]) -> bool:
+    return bool(graph.LIBRARIES & set(target["kind"]))
+
+
+def _folders(
+    crates: dict[str, Crate], metadata: dict[str, Any], options: Options
+) -> dict[str, str]:
+    """Package id -> its folder relative to the project's; brings sources from elsewhere."""
+    lock = Path(metadata["workspace_root"], "Cargo.lock")
+    sums = vendor.checksums(lock.read_text("utf-8")) if lock.exists() else {}
+    found: dict[str, str] = {}
+    faults = Collector()
+    for crate in crates.values():
+        package = crate.package
+        if package.id in found:
+            continue
+        inside = os.path.relpath(os.path.realpath(package.folder), os.path.realpath(options.folder))
+        if not package.source or not inside.startswith(".."):
+            found[package.id] = inside
+            continue
+        place = f"{options.vendor_dir}/{vendor.folder_name(package)}"
+        found[package.id] = place
+        checksum = sums.get((package.name, package.version, package.source), "")
+        try:
+            vendor.bring(package, checksum, os.path.join(options.folder, place))
+        except FatcrateError as error:
+            faults.absorb(error)
+    faults.check()
+    return found
+
+
+def _entry(
+    crate: Crate, folder: str, options: Options, workspace: str, crates: dict[str, Crate]
+) -> Entry:
+    package = crate.package
+
+    def moved(path: str) -> str:
+        return os.path.normpath(os.path.join(folder, os.path.relpath(path, package.folder)))
+
+    place = os.path.join(options.folder, folder)
+    script = crate.script
+    opt_level, debug, flags = _profile(crate.profile)
+    local = not package.source
+    flags += lints.flags(package.folder, workspace) if local else ["--cap-lints=allow"]
+    flags += _check_cfg(package) if local else []
+    return Entry(
+        crate.key,
+        crate.name,
+        moved(crate.source),
+        folder,
+        crate.edition,
+        crate.features,
+        crate.deps,
+        crate.proc_macro,
+        opt_level,
+        debug,
+        tuple(flags),
+        package_env.fields(package.manifest, place),
+        None
+        if script is None
+        else Script(
+            moved(script.source), script.edition, script.deps, package.manifest["links"] or ""
+        ),
+        package.source.partition("+")[0] or "path",
+    )
+
+
+def _profile(profile: dict[str, Any] | None) -> tuple[str, str, list[str]]:
+    """opt-level, debuginfo and flags of cargo's profile; None for a crate of this machine."""
+    if profile is None:
+        return "3", "0", []
+    flags = []
+    if profile["overflow_checks"] != profile["debug_assertions"]:
+        flags.append(f"-Coverflow-checks={'on' if profile['overflow_checks'] else 'off'}")
+    if profile["debug_assertions"]:
+        flags.append("-Cdebug-assertions=on")
+    return str(profile["opt_level"]), str(profile["debuginfo"] or 0), flags
+
+
+def _check_cfg(package: Package) -> list[str]:
+    """Tells rustc the names of all features, as cargo does, for its lint of unknown cfgs."""
+    names = ", ".join(f'"{name}"' for name in sorted(package.manifest["features"]))
+    return ["--check-cfg", f"cfg(feature, values({names}))"]
+
+
+#: Keys of a `fatcrate` table of a manifest, and whether they are lists of strings.
+_TABLE = {"archs": True, "host": True, "exports": True, "kernels": False}
+
+
+def _kernels(
+    units: Graph, of_unit: dict[int, str], metadata: dict[str, Any], options: Options
+) -> tuple[Kernels, ...]:
+    """A kernel target for each selected library."""
+    common = (metadata.get("metadata") or {}).get("fatcrate", {})
+    found: list[Kernels] = []
+    faults = Collector()
+    for root in sorted(units.roots, key=lambda index: of_unit[index]):
+        package = units.units[root].package
+        own = (package.manifest["metadata"] or {}).get("fatcrate", {})
+        table = {**common, **own}
+        problem = _problem(table)
+        if problem:
+            where = os.path.relpath(package.manifest["manifest_path"], options.folder)
+            faults.add(Diagnostic(errors.BAD_METADATA, where, problem))
+            continue
+        found.append(
+            Kernels(
+                table.get("kernels", package.name),
+                of_unit[root],
+                options.archs or tuple(table.get("archs", DEFAULT_ARCHS)),
+                tuple(table.get("host", ())),
+                tuple(table.get("exports", ())),
+            )
+        )
+    faults.check()
+    return tuple(found)
+
+
+def _problem(table: dict[str, Any]) -> str:
+    """What is wrong with a `fatcrate` table; "" when nothing is."""
+    for key, value in table.items():
+        if key not in _TABLE:
+            return f"[package.metadata.fatcrate] has no key '{key}'; one of {', '.join(_TABLE)}"
+        good = (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+            if _TABLE[key]
+            else isinstance(value, str)
+        )
+        if not good:
+            return f"'{key}' must be {'a list of strings' if _TABLE[key] else 'a string'}"
+    return ""
