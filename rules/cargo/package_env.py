@@ -39,7 +39,8 @@ def fields(manifest: Mapping[str, Any], folder: str) -> dict[str, str]:
     for field, variable in FIELDS.items():
         value = manifest.get(field)
         if field not in found and value and variable in mentioned:
-            found[field] = ":".join(value) if isinstance(value, list) else str(value)
+            text = ":".join(value) if isinstance(value, list) else str(value)
+            found[field] = " ".join(text.splitlines())  # argv and Ninja files have no line breaks
     return found
 
 

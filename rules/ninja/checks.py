@@ -14,6 +14,8 @@ def check(project: Project, faults: Collector) -> None:
     """Adds every fault to ``faults``."""
     for crate in project.crates.values():
         _known(project, f"crates.{crate.key}.deps", crate.deps, faults)
+        if crate.script is not None:
+            _known(project, f"crates.{crate.key}.build_script.deps", crate.script.deps, faults)
         _distinct(project, crate, faults)
     for target in project.targets.values():
         _known(project, f"kernels.{target.name}.crates", target.crates, faults)
@@ -86,7 +88,7 @@ def circles(project: Project) -> Iterator[list[str]]:
         if start in done:
             continue
         # Depth first without recursion: crate -> its dependencies still to be seen.
-        path: dict[str, Iterator[Dep]] = {start: iter(project.crates[start].deps)}
+        path: dict[str, Iterator[Dep]] = {start: iter(project.crates[start].all_deps)}
         while path:
             key = next(reversed(path))
             dep = next(path[key], None)
@@ -97,11 +99,11 @@ def circles(project: Project) -> Iterator[list[str]]:
                 chain = list(path)
                 yield [*chain[chain.index(dep.crate) :], dep.crate]
             elif dep.crate in project.crates and dep.crate not in done:
-                path[dep.crate] = iter(project.crates[dep.crate].deps)
+                path[dep.crate] = iter(project.crates[dep.crate].all_deps)
 
 
 def _circle(project: Project, chain: list[str], faults: Collector) -> None:
-    closing = next(dep for dep in project.crates[chain[-2]].deps if dep.crate == chain[-1])
+    closing = next(dep for dep in project.crates[chain[-2]].all_deps if dep.crate == chain[-1])
     faults.add(
         Diagnostic(
             errors.CYCLE,

@@ -22,6 +22,16 @@ class Dep:
 
 
 @dataclass(frozen=True)
+class Script:
+    """The build script of a crate's Cargo package: a program for this machine."""
+
+    source: str
+    edition: str = "2021"
+    deps: tuple[Dep, ...] = ()
+    links: str = ""  # the manifest's `links` key
+
+
+@dataclass(frozen=True)
 class Crate:
     """A crate as the recipe takes it."""
 
@@ -40,6 +50,13 @@ class Crate:
     rustc_flags: tuple[str, ...] = ()
     remaps: tuple[tuple[str, str], ...] = ()
     location: Location | None = None
+    manifest_dir: str = ""  # folder of its Cargo package
+    script: Script | None = None
+
+    @property
+    def all_deps(self) -> tuple[Dep, ...]:
+        """Those of its build script too."""
+        return self.deps + (self.script.deps if self.script else ())
 
 
 @dataclass(frozen=True)

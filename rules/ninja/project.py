@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fatcrate.rules import errors
+from fatcrate.rules.cargo import package_env
 from fatcrate.rules.ninja import checks
-from fatcrate.rules.ninja.model import Crate, Dep, Project, Target
+from fatcrate.rules.ninja.model import Crate, Dep, Project, Script, Target
 from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section
 from fatcrate.toolchain import arch, names
 from fatcrate.toolchain.diagnostics import FatcrateError, Location
@@ -41,7 +42,12 @@ ARCH_GROUPS = ("all", "all-major")
 
 _TOP_KEYS = ("version", "crates", "kernels", "defaults")
 _DEFAULT_KEYS = ("edition", "opt_level", "debug", "cfgs", "rustc_flags")
-_CRATE_KEYS = (*_DEFAULT_KEYS, "path", "name", "deps", "features", "env", "proc_macro")
+_CRATE_KEYS = (
+    *_DEFAULT_KEYS,
+    *("path", "name", "deps", "features", "env", "proc_macro", "package", "build_script"),
+)
+_PACKAGE_KEYS = ("dir", *package_env.FIELDS)
+_SCRIPT_KEYS = ("path", "edition", "deps", "links")
 _TARGET_KEYS = (
     "crates",
     "archs",
@@ -128,18 +134,46 @@ class Loader:
         location = self.reader.location(item.key)
         source, folder = self._source(section, key)
         outside = os.path.isabs(source) or source.startswith("..")
+        name = self._rust_name(section, key, item.key)
+        manifest_dir, package = self._package(section, name)
         return dataclasses.replace(
             _common(section, defaults),
             key=key,
-            name=self._rust_name(section, key, item.key),
+            name=name,
             source=source,
             origin=f"crate/{key}" if outside else source,
             remaps=((folder, f"/crates/{key}"),) if outside else (),
             deps=self._deps(section, "deps"),
             features=section.texts("features"),
-            env=self._env(section),
+            env=tuple((package | dict(self._env(section))).items()),
+            manifest_dir=manifest_dir,
+            script=self._script(section, key),
             proc_macro=section.boolean("proc_macro"),
             location=location,
+        )
+
+    def _package(self, section: Section, name: str) -> tuple[str, dict[str, str]]:
+        """Folder of the crate's Cargo package, and the variables that describe it."""
+        node = section.get("package")
+        if node is None:
+            return "", {}
+        inner = Section(self.reader, node, f"{section.subject}.package", _PACKAGE_KEYS)
+        fields = {field: inner.text(field) for field in package_env.FIELDS}
+        folder = inner.text("dir")
+        return folder and _inside(os.path.normpath(folder), self.root), (
+            package_env.of_crate(fields, name)
+        )
+
+    def _script(self, section: Section, key: str) -> Script | None:
+        node = section.get("build_script")
+        if node is None:
+            return None
+        inner = Section(self.reader, node, f"{section.subject}.build_script", _SCRIPT_KEYS)
+        return Script(
+            self._source(inner, key)[0],
+            inner.choice("edition", EDITIONS, "2021"),
+            self._deps(inner, "deps"),
+            inner.text("links"),
         )
 
     def _rust_name(self, section: Section, key: str, node: Node) -> str:
