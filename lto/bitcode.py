@@ -66,6 +66,7 @@ class Symbol:
     section: str = ""
     address_space: int = 0
     constant: bool = False
+    thread_local: bool = False
 
     @property
     def is_intrinsic(self) -> bool:
@@ -342,6 +343,7 @@ def _symbol(index: int, number: int, operands: list[int], parsed: _Parsed) -> Sy
             section=section(operands[7]),
             address_space=flags >> 2,
             constant=bool(flags & 1),
+            thread_local=len(operands) > 9 and operands[9] != 0,
         )
     if number == _FUNCTION:
         return Symbol(

@@ -88,6 +88,17 @@ TYPE_CONFLICT = Kind(
     "a symbol used in two ways",
     "One crate uses the symbol as a function and another as data.",
 )
+UNKNOWN_SYMBOL = Kind(
+    "FC0325",
+    "a symbol that no input has",
+    "An option asks about a symbol that no linked crate defines or refers to.",
+)
+UNSUPPORTED = Kind(
+    "FC0326",
+    "what a GPU cannot do",
+    "The symbol needs something that device code lacks: code chosen by the loader (ifunc),"
+    " thread-local storage, or data placed by a section name.",
+)
 CODEGEN_FAILED = Kind(
     "FC0320",
     "LLVM cannot generate code",
@@ -166,6 +177,8 @@ ALL: tuple[Kind, ...] = (
     LOST_KERNEL,
     BAD_PARAMETER,
     TYPE_CONFLICT,
+    UNKNOWN_SYMBOL,
+    UNSUPPORTED,
     CODEGEN_FAILED,
     ENGINE_CRASH,
     LINK_FAILED,

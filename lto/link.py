@@ -20,12 +20,12 @@ no architecture yet. What its readers (CODEGEN, the CPU runner) may rely on:
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
-from fatcrate.lto import errors, inputs, isolate, resolve
+from fatcrate.lto import errors, explain, inputs, isolate, merge, resolve
 from fatcrate.lto.inputs import Unit
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
@@ -79,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="KERNEL",
         help="export only the kernels named so (all of them without this option)",
     )
+    _add_questions(p)
     p.add_argument(
         "--timeout",
         type=float,
@@ -87,6 +88,33 @@ def parser() -> argparse.ArgumentParser:
         help="end LLVM after this time (default: %(default)s)",
     )
     return p
+
+
+def _add_questions(p: argparse.ArgumentParser) -> None:
+    """Options that ask about the link, answered on standard output."""
+    p.add_argument(
+        "--undefined",
+        action="append",
+        default=[],
+        metavar="SYMBOL",
+        help="keep the symbol, visible outside the module, though nothing refers to it",
+    )
+    p.add_argument(
+        "--why",
+        action="append",
+        default=[],
+        metavar="SYMBOL",
+        help="print the chain of references that keeps the symbol (mangled or as in Rust)",
+    )
+    p.add_argument(
+        "--trace-symbol",
+        action="append",
+        default=[],
+        metavar="SYMBOL",
+        help="print which inputs define and refer to the symbol",
+    )
+    p.add_argument("--print-gc", action="store_true", help="print each definition that was dropped")
+    p.add_argument("--map", metavar="FILE", help="write what the module holds, by input")
 
 
 def _pairs(values: list[str], option: str) -> list[tuple[str, str]]:
@@ -141,22 +169,47 @@ def main(argv: list[str]) -> int:
         [*loaded.crates, *loaded.libraries], names.NVPTX_TRIPLE, _linker_llvm(toolchain)
     )
     table = resolve.build(loaded.crates)
-    resolve.check(table, args.export, args.name)
+    resolve.check(loaded.crates, table, args.export, args.name, args.undefined)
+    merged = _merge(args, loaded, table)
+    manifest = Manifest(
+        args.name,
+        names.NVPTX_TRIPLE,
+        merged.kernels,
+        merged.statics,
+        _inputs(loaded, merged),
+        toolchain.versions(),
+    )
+    _answer(args, loaded, table, merged)
+    atomic.write_bytes(args.output, merged.bitcode)
+    atomic.write_text(args.manifest, manifest.to_json())
+    atomic.write_text(args.report, _report(args.name, loaded, merged))
+    return 0
+
+
+def _primitives() -> str:
     with open(PRIMITIVES, encoding="utf-8") as stream:
-        primitives = stream.read()
+        return stream.read()
+
+
+def _merge(args: argparse.Namespace, loaded: _Loaded, table: resolve.Table) -> merge.Merged:
+    """Runs the LLVM part of the link in a child process."""
+    request = merge.Request(
+        args.name,
+        loaded.crates,
+        loaded.libraries,
+        _primitives(),
+        args.export,
+        table,
+        args.undefined,
+    )
 
     def work() -> merge.Merged:
         from fatcrate.lto.llvm import LlvmliteEngine
 
-        request = merge.Request(
-            args.name, loaded.crates, loaded.libraries, primitives, args.export, table
-        )
-        return merge.run(LlvmliteEngine(), request)
-
-    from fatcrate.lto import merge
+        return merge.run(LlvmliteEngine(), request, want_graph=bool(args.why or args.map))
 
     try:
-        merged = isolate.run(work, timeout=args.timeout)
+        return isolate.run(work, timeout=args.timeout)
     except isolate.Crash as crash:
         fail(
             errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH,
@@ -165,46 +218,49 @@ def main(argv: list[str]) -> int:
             remedy="one of the inputs may be damaged: build the crates again",
             notes=crash.stderr.strip().splitlines()[-5:],
         )
-    manifest = Manifest(
-        args.name,
-        names.NVPTX_TRIPLE,
-        merged.kernels,
-        merged.statics,
-        _inputs(loaded, merged, primitives),
-        toolchain.versions(),
-    )
-    atomic.write_bytes(args.output, merged.bitcode)
-    atomic.write_text(args.manifest, manifest.to_json())
-    atomic.write_text(args.report, _report(args.name, loaded, merged, table))
-    return 0
 
 
-def _inputs(loaded: _Loaded, merged: Any, primitives: str) -> list[Input]:
+def _answer(
+    args: argparse.Namespace, loaded: _Loaded, table: resolve.Table, merged: merge.Merged
+) -> None:
+    """Prints what was asked about the link. Raises FC0325 for symbols that no input has."""
+    kept, faults = set(merged.kept), Collector()
+    for wanted in args.trace_symbol:
+        lines = explain.trace(wanted, loaded.crates, loaded.libraries)
+        if not lines:
+            faults.add(explain.unknown(wanted, table, "--trace-symbol"))
+        print("\n".join(lines), end="\n" if lines else "")
+    for wanted in args.why:
+        lines = explain.why(wanted, merged.edges or {}, merged.roots, table, kept)
+        if not lines:
+            faults.add(explain.unknown(wanted, table, "--why"))
+        print("\n".join(lines), end="\n" if lines else "")
+    if args.print_gc:
+        for line in explain.garbage(loaded.crates, kept):
+            print(line)
+    faults.check()
+    if args.map:
+        text = explain.link_map(args.name, merged.definitions, table, loaded.libraries)
+        atomic.write_text(args.map, text)
+
+
+def _inputs(loaded: _Loaded, merged: merge.Merged) -> list[Input]:
     """Inputs that went in: crates always, libraries when something was taken from them."""
-    import hashlib
-
     used = [Input(u.name, u.kind, u.sha256) for u in loaded.crates]
     for unit in loaded.libraries:
         if f"{unit.kind}:{unit.name}" in merged.supplied:
             used.append(Input(unit.name, unit.kind, unit.sha256))
-    digest = hashlib.sha256(primitives.encode("utf-8")).hexdigest()
+    digest = hashlib.sha256(_primitives().encode("utf-8")).hexdigest()
     return [*used, Input("nvptx", "primitives", digest)]
 
 
-def _report(name: str, loaded: _Loaded, merged: Any, table: resolve.Table) -> str:
+def _report(name: str, loaded: _Loaded, merged: merge.Merged) -> str:
     """JSON: per crate how many definitions were kept and pruned, and what libraries gave."""
     kept = set(merged.kept)
     crates = []
     for unit in loaded.crates:
-        defined = sorted(
-            {
-                s.name
-                for m in unit.members
-                for s in m.info.symbols
-                if s.defined and s.section != names.META_SECTION and not s.is_intrinsic
-            }
-        )
-        pruned = [n for n in defined if n not in kept]
+        defined = explain.dropped(unit, set())
+        pruned = explain.dropped(unit, kept)
         crates.append(
             {
                 "crate": unit.name,

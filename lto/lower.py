@@ -4,7 +4,8 @@ LLVM aborts on 128-bit division and conversion (it wants a library call that NVP
 declare), computes ``frem`` as ``x - trunc(x / y) * y``, which is wrong for large quotients,
 and has no aliases of variables. Rust gives all of these a meaning, so LINK replaces them:
 division and conversion by compiler_builtins, ``frem`` by libdevice's exact ``fmod``, an alias
-by what it stands for.
+by what it stands for. Statics that ask for memory by section name get it: ``.constant`` and
+``.shared`` become address spaces 4 and 3.
 
 Modules are rewritten only where :func:`rewrite` finds something to do.
 """
@@ -70,6 +71,19 @@ _ALIAS = re.compile(
     r"(?:ptr(?: addrspace\(\d+\))? )(?P<target>[^\n]*?)(?:, partition \"[^\"]*\")?$",
     re.MULTILINE,
 )
+
+
+#: Section name -> address space (NVPTX: 3 shared, 4 constant).
+SECTIONS = {".shared": 3, ".constant": 4}
+_SECTION = re.compile(
+    r'^@(?P<name>"[^"]*"|[-\w$.]+) = (?P<flags>(?:[a-z_]+ )*?)(?P<kind>global|constant) '
+    r'(?P<body>[^\n]*), section "(?P<section>\.shared|\.constant)"(?P<tail>[^\n]*)$',
+    re.MULTILINE,
+)
+
+
+class InitialisedShared(ValueError):
+    """A static in shared memory has an initial value, which that memory cannot hold."""
 
 
 class _Rewriter:
@@ -149,7 +163,7 @@ def _temporary(result: str, part: str) -> str:
 
 def rewrite(text: str) -> str | None:
     """The module with everything replaced; None when there is nothing to replace."""
-    if " i128 " not in text and " frem " not in text and " alias " not in text:
+    if not any(mark in text for mark in (" i128 ", " frem ", " alias ", ', section ".')):
         return None
     rewriter = _Rewriter()
     made = text
@@ -161,6 +175,8 @@ def rewrite(text: str) -> str | None:
         made = _FLOAT_TO_INT.sub(rewriter.from_float, made)
     if " alias " in made:
         made = _resolve_aliases(made)
+    if ', section "' in made:
+        made = _place_sections(made)
     if made == text:
         return None
     missing = [
@@ -199,3 +215,31 @@ def _resolve_aliases(text: str) -> str:
         names = "|".join(re.escape(name) for name in sorted(resolved, key=len, reverse=True))
         text = re.sub(rf"@({names})(?![-\w$.])", lambda m: resolved[m[1]], text)
     return text + "\n" + "\n".join(copies)
+
+
+def _place_sections(text: str) -> str:
+    """Moves statics with a known section name into their address space.
+
+    A shared one becomes ``NAME.mem``, as ``shared!`` calls it. One that the host can see may
+    be written by it, so its initial value must not be folded into loads.
+    """
+    moved: dict[str, str] = {}
+
+    def place(match: re.Match[str]) -> str:
+        name, space = match["name"], SECTIONS[match["section"]]
+        new, kind, flags = f"@{name}", match["kind"], match["flags"]
+        if space == 3:
+            if not match["body"].endswith((" undef", " poison")):
+                raise InitialisedShared(name.strip('"'))
+            new, kind = f'@"{name.strip(chr(34))}.mem"', "global"
+            flags = "internal "
+        elif "internal" not in flags and "private" not in flags:
+            kind = f"externally_initialized {kind}"
+        moved[name] = f"addrspacecast (ptr addrspace({space}) {new} to ptr)"
+        return f"\0{new[1:]} = {flags}addrspace({space}) {kind} {match['body']}{match['tail']}"
+
+    text = _SECTION.sub(place, text)
+    if moved:
+        names = "|".join(re.escape(name) for name in sorted(moved, key=len, reverse=True))
+        text = re.sub(rf"@({names})(?![-\w$.\"])", lambda m: moved[m[1]], text)
+    return text.replace("\0", "@")

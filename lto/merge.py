@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fatcrate.lto import errors, internalize, layout, lower, mathmap, references, runtime, symbols
 from fatcrate.lto.bitcode import Symbol
 from fatcrate.lto.engine import Engine, EngineError, Module, Value
+from fatcrate.lto.explain import Definition
 from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.resolve import Table
 from fatcrate.toolchain import names
@@ -46,6 +47,7 @@ class Merged:
     supplied: dict[str, list[str]]  # library -> symbols taken because something needed them
     roots: list[str]
     edges: references.Graph | None = None  # filled when asked for
+    definitions: list[Definition] = field(default_factory=list)  # filled when asked for
 
 
 def run(engine: Engine, request: Request, *, want_graph: bool = False) -> Merged:
@@ -233,7 +235,16 @@ class _Link:
 
     def lower(self) -> bool:
         """Replaces what NVPTX cannot generate; says whether there was anything to replace."""
-        text = lower.rewrite(self.module.text())
+        try:
+            text = lower.rewrite(self.module.text())
+        except lower.InitialisedShared as fault:
+            name = str(fault)
+            fail(
+                errors.UNSUPPORTED,
+                symbols.demangle(name),
+                f"is in shared memory but has an initial value (crate {self.table.owner(name)})",
+                remedy="use the `shared!` macro, or a `MaybeUninit` without a value",
+            )
         if text is None:
             return False
         self.module = self.engine.parse_text(text)
@@ -291,7 +302,7 @@ class _Link:
         exported = [n for n in roots if n in self.table.kernels]
         shared = [v for v in self.module.variables() if _address_space(v) == 3]
         edges = references.graph(self.module) if shared or want_graph else {}
-        sizes = {v.name: _shared_size(v) for v in shared}
+        sizes = {v.name: _size(v) for v in shared}
         faults = Collector()
         kernels = []
         for name in sorted(exported):
@@ -312,9 +323,24 @@ class _Link:
             {label: sorted(set(taken)) for label, taken in sorted(self.supplied.items())},
             list(roots),
             edges if want_graph else None,
+            self._definitions() if want_graph else [],
         )
 
-    def _kernel(self, name: str, edges: references.Graph, sizes: dict[str, int | None]) -> Kernel:
+    def _definitions(self) -> list[Definition]:
+        found = []
+        for value in self.module.functions():
+            if value.is_declaration:
+                continue
+            lines = [line for line in value.text().splitlines() if line.startswith("  ")]
+            kind = "kernel" if value.name in self.table.kernels else "function"
+            found.append(Definition(value.name, kind, len(lines)))
+        for value in self.module.variables():
+            if not value.is_declaration:
+                kind = "shared" if _address_space(value) == 3 else "static"
+                found.append(Definition(value.name, kind, _size(value)))
+        return found
+
+    def _kernel(self, name: str, edges: references.Graph, sizes: dict[str, int]) -> Kernel:
         crate = self.table.kernels[name]
         value = self.module.find(name)
         if value is None or value.is_declaration:
@@ -341,7 +367,7 @@ class _Link:
                 for i, (slot, at) in enumerate(zip(slots, layout.offsets(slots), strict=True))
             ],
             rust_path=symbols.demangle(name) if symbols.demangle(name) != name else "",
-            static_shared=sum(sizes.get(n) or 0 for n in used),
+            static_shared=sum(sizes.get(n, 0) for n in used),
             uses_dynamic_shared=f"{names.DYNAMIC_SHARED}.mem" in used,
             max_threads=_max_threads(value),
         )
@@ -377,7 +403,7 @@ def is_host_visible(symbol: Symbol) -> bool:
         and symbol.defined
         and symbol.binding in ("strong", "weak", "common")
         and symbol.address_space in (0, 1, 4)
-        and symbol.section != names.META_SECTION
+        and symbol.section not in (names.META_SECTION, ".shared")
         and not symbol.name.startswith(("_R", "_ZN", "__fc_", "llvm.", "anon.", ".", "__rust_"))
     )
 
@@ -386,8 +412,11 @@ def _address_space(value: Value) -> int:
     return layout.address_space(value.text()[:400])
 
 
-def _shared_size(value: Value) -> int | None:
-    return layout.variable(value.text(), lambda _: None)[0]
+def _size(value: Value) -> int:
+    try:
+        return layout.variable(value.text())[0]
+    except layout.LayoutError:
+        return 0
 
 
 def _max_threads(value: Value) -> list[int]:

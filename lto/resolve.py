@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, symbols
+from fatcrate.lto import errors, lower, symbols
 from fatcrate.lto.bitcode import Symbol
 from fatcrate.lto.inputs import Unit
 from fatcrate.toolchain import names
@@ -27,8 +28,11 @@ class Table:
     kernels: dict[str, str] = field(default_factory=dict)
 
     def owner(self, name: str) -> str:
-        """The crate that defines ``name``; empty when none does."""
-        return self.owners.get(name, "")
+        """The crate that defines ``name``; empty when none does.
+
+        LLVM appends digits to a local symbol whose name another module has, too.
+        """
+        return self.owners.get(name) or self.owners.get(name.rstrip("0123456789"), "")
 
 
 def is_kernel(symbol: Symbol) -> bool:
@@ -133,12 +137,63 @@ def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnos
     return faults
 
 
-def check(table: Table, exports: list[str], target: str) -> None:
+_MEMORY = re.compile(r"shared|const|local|global", re.IGNORECASE)
+
+
+def check_supported(units: Iterable[Unit]) -> list[Diagnostic]:
+    """A fault for each definition that device code cannot have."""
+    faults = []
+    for unit in units:
+        for symbol in (s for m in unit.members for s in m.info.symbols if s.defined):
+            message = remedy = ""
+            if symbol.kind == "ifunc":
+                message, remedy = "is an ifunc, which no GPU loader resolves", "call it directly"
+            elif symbol.thread_local:
+                message = "is thread-local, which device code has not"
+                remedy = "use a local variable, or memory indexed by the thread's number"
+            elif (
+                symbol.kind == "variable"
+                and symbol.section not in (*lower.SECTIONS, names.META_SECTION, "llvm.metadata")
+                and _MEMORY.search(symbol.section)
+            ):
+                message = f"asks for section {symbol.section!r}, which names no memory of a GPU"
+                known = " or ".join(f"`{s}`" for s in lower.SECTIONS)
+                remedy = f"use {known}, or the `shared!` macro of the device library"
+            if message:
+                faults.append(
+                    Diagnostic(
+                        errors.UNSUPPORTED,
+                        symbols.demangle(symbol.name),
+                        f"{message} (crate {unit.name})",
+                        remedy,
+                    )
+                )
+    return faults
+
+
+def check_kept(table: Table, keep: Iterable[str]) -> list[Diagnostic]:
+    """A fault for each ``--undefined`` that no crate defines."""
+    faults = []
+    for name in keep:
+        if name in table.definitions:
+            continue
+        near = symbols.nearest(name, table.definitions)
+        remedy = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+        message = "is given with --undefined, but no crate defines it"
+        faults.append(Diagnostic(errors.UNDEFINED, name, message, remedy))
+    return faults
+
+
+def check(
+    units: Iterable[Unit], table: Table, exports: list[str], target: str, keep: list[str]
+) -> None:
     """All checks that need no LLVM; raises every fault together."""
     faults = Collector()
     for fault in (
+        *check_supported(units),
         *check_duplicates(table),
         *check_exports(table, exports),
+        *check_kept(table, keep),
         *check_kernels(table, exports, target),
     ):
         faults.add(fault)
