@@ -16,8 +16,9 @@ from typing import BinaryIO
 def atomic_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens a binary file that replaces ``path`` when the block ends without an exception.
 
-    Raises ``OSError`` (with ``path`` as its file name) when the disk is full or the folder
-    cannot be written.
+    Where ``path`` already holds just that, it is left alone, so that build systems see that
+    nothing changed (Ninja's ``restat``). Raises ``OSError`` (with ``path`` as its file name)
+    when the disk is full or the folder cannot be written.
     """
     target = os.fspath(path)
     folder, name = os.path.split(target)
@@ -25,7 +26,7 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         with open(temporary, "wb") as stream:
             yield stream
-        os.replace(temporary, target)
+        move_if_changed(temporary, target)
     except OSError as error:
         _discard(temporary)
         raise OSError(error.errno, error.strerror, target) from error

@@ -1,0 +1,158 @@
+"""From the project file to the graph: reads it, resolves archs, lays out the toolchain."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
+
+from fatcrate.rules import errors, recipe, sysroot
+from fatcrate.rules.ninja import archs, project
+from fatcrate.rules.ninja.graph import Builder, Graph, Setting
+from fatcrate.rules.ninja.model import Crate, Project
+from fatcrate.rules.ninja.places import Places
+from fatcrate.rules.ninja.plan import Options, cache_folder
+from fatcrate.toolchain import names
+from fatcrate.toolchain.arch import Arch
+from fatcrate.toolchain.diagnostics import Collector, fail
+from fatcrate.toolchain.discover import Tools
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The graph, and small files that its edges read: path -> text."""
+
+    graph: Graph
+    targets: list[str]
+    files: dict[str, str]
+
+
+def graph(
+    places: Places,
+    file: str,
+    tools: Tools,
+    options: Options,
+    step: list[str],
+    here: str,
+    probes: dict[str, bool],
+) -> Planned:
+    """Plans the build of project file ``file``.
+
+    ``step`` starts a step, ``here`` is the folder that fatcrate lies in. ``probes`` receives
+    every path whose presence was asked for, with the answer.
+    """
+    steps = recipe.load()
+    found = _project(places, file, _device_crate(steps, here), probes)
+    resolved = _archs(found, tools, options)
+    stamps = _stamps(places, tools)
+    setting = Setting(
+        recipe=steps,
+        tools=SimpleNamespace(
+            step=step,
+            rustc=tools.rustc,
+            rust_src=tools.rust_src,
+            host_linker=tools.host_linker,
+            ptxas=tools.ptxas,
+            libdevice=tools.libdevice,
+            identity=places.own("toolchain.json"),
+        ),
+        places=places,
+        stamps={name: places.own(f"{name}.json") for name in ("rustc", "host")},
+        archs=resolved,
+        sysroots=_sysroots(places, tools),
+        sysroot_libs=_sysroot_libraries(places, tools, steps),
+    )
+    return Planned(Builder(found, setting).build(), list(found.targets), stamps)
+
+
+def _device_crate(steps: SimpleNamespace, here: str) -> Crate:
+    crate = steps.device_crate(f"{here}/toolchain/device")
+    return Crate(
+        key=crate.name,
+        name=crate.name,
+        source=crate.source,
+        origin=crate.origin,
+        edition=crate.edition,
+        remaps=tuple(crate.remaps),
+    )
+
+
+def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) -> Project:
+    path = places.absolute(file)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+    except UnicodeDecodeError as error:
+        fail(errors.NOT_YAML, file, f"is not UTF-8 text (byte {error.start})")
+
+    def exists(source: str) -> bool:
+        probes[source] = os.path.isfile(places.absolute(source))
+        return probes[source]
+
+    return project.load(text, file, places.root, exists, [device])
+
+
+def _archs(found: Project, tools: Tools, options: Options) -> dict[str, list[Arch]]:
+    """The archs of each target; those of the command line outrank them all."""
+    faults = Collector()
+    told = archs.resolve(
+        ((text, None) for text in " ".join(options.archs).replace(",", " ").split()),
+        tools.identity,
+        faults,
+    )
+    resolved = {
+        name: told if options.archs else archs.resolve(target.archs, tools.identity, faults)
+        for name, target in found.targets.items()
+    }
+    faults.check()
+    return resolved
+
+
+def _stamps(places: Places, tools: Tools) -> dict[str, str]:
+    """Files that change with the tools: all of them, rustc alone, what makes proc macros."""
+    identity = tools.identity
+    rustc = {"rustc": asdict(identity.rustc)}
+    host = {**rustc, "host_linker": asdict(identity.host_linker)}
+    return {
+        places.own("toolchain.json"): identity.to_json(),
+        places.own("rustc.json"): json.dumps(rustc, indent=2, sort_keys=True) + "\n",
+        places.own("host.json"): json.dumps(host, indent=2, sort_keys=True) + "\n",
+    }
+
+
+def _sysroots(places: Places, tools: Tools) -> dict[str, str]:
+    """Panic strategy -> sysroot; "" where rustc brings the target's libraries itself."""
+    if tools.prebuilt:
+        return dict.fromkeys(names.PANIC_STRATEGIES, "")
+    return {
+        panic: f"{cache_folder(places)}/{sysroot.cache_key(tools.identity, panic)}"
+        for panic in names.PANIC_STRATEGIES
+    }
+
+
+def _sysroot_libraries(
+    places: Places, tools: Tools, steps: SimpleNamespace
+) -> dict[str, list[tuple[str, str]]]:
+    """Panic strategy -> (crate, path of its rlib), in link order."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for panic, directory in _sysroots(places, tools).items():
+        if directory:
+            paths = steps.sysroot_outputs(directory)
+        else:
+            paths = [_prebuilt(tools.prebuilt, crate) for crate in names.SYSROOT_CRATES]
+        found[panic] = list(zip(names.SYSROOT_CRATES, paths, strict=True))
+    return found
+
+
+def _prebuilt(folder: str, crate: str) -> str:
+    """The rlib of a crate of rustup's target, whose name ends in a hash."""
+    for name in sorted(os.listdir(folder)):
+        if name.startswith(f"lib{crate}-") and name.endswith(".rlib"):
+            return f"{folder}/{name}"
+    fail(
+        errors.NO_TOOL,
+        folder,
+        f"the prebuilt target has no library of crate '{crate}'",
+        remedy="rustup component add rust-src",
+    )

@@ -1,0 +1,153 @@
+"""Runs Ninja and tells its output apart: steps done, failures, what steps printed.
+
+Ninja prints one status line per finished step (its text is ours: ``NINJA_STATUS``), for a
+failed one then ``FAILED: [code=N] outputs``, the command, and in any case what the step
+printed. Format: ninja 1.10 to 1.13, ``src/status_printer.cc``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from fatcrate.rules import errors
+from fatcrate.toolchain.diagnostics import fail
+
+#: Starts a status line: a record separator, which no step prints at the start of a line.
+_MARK = "\x1e"
+_STATUS = re.compile(_MARK + r"(\d+)/(\d+) (.*)")
+_FAILED = re.compile(r"FAILED: (?:\[code=(\d+)\] )?(.*)")
+
+
+@dataclass
+class Step:
+    """A finished step. ``code`` is its exit code, ``output`` what it printed."""
+
+    what: str
+    number: int
+    total: int
+    code: int = 0
+    command: str = ""
+    output: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Listener:
+    """What is told while Ninja runs: each line as it comes, with the step it belongs to."""
+
+    on_step: Callable[[Step], None]
+    on_failure: Callable[[Step], None]
+    on_line: Callable[[Step | None, str], None]
+
+
+@dataclass
+class Outcome:
+    """What came of a run. ``code`` is Ninja's exit code."""
+
+    code: int
+    steps: list[Step]
+    messages: list[str]  # Ninja's own
+    interrupted: bool = False
+
+    @property
+    def failures(self) -> list[Step]:
+        return [step for step in self.steps if step.code]
+
+
+def find(executable: str | None = None) -> str:
+    """Path of the Ninja binary: of the Python package beside the interpreter, or in PATH.
+
+    Raises FC0123 when there is none.
+    """
+    beside = os.path.join(os.path.dirname(executable or sys.executable), "ninja")
+    if os.access(beside, os.X_OK):
+        return beside
+    try:
+        import ninja
+
+        if ninja.BIN_DIR:
+            return os.path.join(ninja.BIN_DIR, "ninja")
+    except ImportError:
+        pass
+    import shutil
+
+    found = shutil.which("ninja")
+    if found is None:
+        fail(errors.NO_NINJA, "ninja", "was not found", remedy="pip install ninja")
+    return found
+
+
+@dataclass
+class _Reader:
+    """Turns Ninja's lines into calls of the listener."""
+
+    listener: Listener
+    steps: list[Step] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    _expect: str = ""  # what the next line may be: "failed" or "command"
+
+    def line(self, text: str) -> None:
+        step = self.steps[-1] if self.steps else None
+        expect, self._expect = self._expect, ""
+        if match := _STATUS.fullmatch(text):
+            step = Step(match[3], int(match[1]), int(match[2]))
+            self.steps.append(step)
+            self.listener.on_step(step)
+            self._expect = "failed"
+        elif expect == "failed" and step and (match := _FAILED.fullmatch(text)):
+            step.code = int(match[1] or 1)
+            self._expect = "command"
+        elif expect == "command" and step:
+            step.command = text
+            self.listener.on_failure(step)
+        elif text.startswith("ninja: "):
+            self.messages.append(text.removeprefix("ninja: "))
+        else:
+            if step is not None:
+                step.output.append(text)
+            self.listener.on_line(step, text)
+
+
+def run(ninja: str, folder: str, arguments: Sequence[str], listener: Listener) -> Outcome:
+    """Runs Ninja in ``folder``. SIGINT and SIGTERM are passed on to it, and awaited."""
+    environment = {**os.environ, "NINJA_STATUS": f"{_MARK}%f/%t "}
+    process = subprocess.Popen(
+        [ninja, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        # A group of its own: Ctrl-C reaches us alone, and we tell Ninja once.
+        process_group=0,
+    )
+    reader = _Reader(listener)
+    interrupted = False
+
+    def stop(number: int, _frame: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        # To the group, since Ninja does not pass it on to a step of the console pool. Steps
+        # remove their temporary files and end; then Ninja does.
+        os.killpg(process.pid, signal.SIGINT)
+
+    handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            reader.line(line.rstrip("\n"))
+        code = process.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    return Outcome(code, reader.steps, reader.messages, interrupted)
