@@ -8,6 +8,9 @@ from typing import Any
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from fatcrate.lto.engine import EngineError, Module, Target, Tuning, Value
 
+#: For the CPU runner, which generates code in its own process (``cpu/jit.py``).
+binding: Any = llvm
+
 _MODULE_PASSES = {
     "globaldce": "add_global_dead_code_eliminate_pass",
     "always-inline": "add_always_inliner_pass",
