@@ -68,7 +68,7 @@ def check_rustc(version: str) -> Diagnostic | None:
         errors.INCOMPATIBLE,
         "rustc",
         f"version {version} is too old; {pins().rustc_minimum} or newer is needed",
-        remedy="apt-get install rustc-web rust-web-src, or: rustup update nightly",
+        remedy="apt-get update && apt-get install rustc-web rust-web-src, or: rustup update",
     )
 
 

@@ -27,9 +27,10 @@ die() {
 }
 
 # --- Debian packages -------------------------------------------------------------------
-packages=(rustc-web rust-web-src bazel-bootstrap gcc g++)
+# NAME or NAME=OLDEST. Debian 12 brings the rustc-web of OLDEST through its security archive.
+packages=(rustc-web=1.96 rust-web-src=1.96 bazel-bootstrap gcc g++)
 if [[ $level == dev ]]; then
-  packages+=(rustfmt-web rust-web-clippy cargo-web clang-22 lld-22 llvm-22 qemu-user
+  packages+=(rustfmt-web=1.96 rust-web-clippy=1.96 cargo-web=1.96 clang-22 lld-22 llvm-22 qemu-user
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
   command -v npm >/dev/null || packages+=(npm)
 fi
@@ -44,20 +45,29 @@ install_packages() {
     die "run as root: apt-get install ${needed[*]}"
   fi
   say "installing Debian packages: ${needed[*]}"
-  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y
-    --no-install-recommends -o Dpkg::Use-Pty=0 "${needed[@]}")
-  if ! as_root "${install[@]}" >"$log" 2>&1; then
-    say "refreshing the package lists"
-    as_root apt-get update >"$log" 2>&1 || die "apt-get update failed: $(tail -n 3 "$log")"
-    as_root "${install[@]}" >"$log" 2>&1 || die "apt-get install failed: $(tail -n 5 "$log")"
-  fi
+  as_root apt-get update >"$log" 2>&1 ||
+    say "the package lists could not be refreshed: $(tail -n 1 "$log")"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    -o Dpkg::Use-Pty=0 "${needed[@]}" >"$log" 2>&1 ||
+    die "apt-get install failed: $(tail -n 5 "$log")"
 }
 
+# Prints those of the packages (NAME or NAME=OLDEST) that are not installed or too old.
 missing_packages() {
-  local states package
-  states=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
-  for package in "$@"; do
-    grep -qxF "$package installed" <<<"$states" || echo "$package"
+  local item name version
+  declare -A installed
+  while read -r name version; do installed[$name]=$version; done < <(
+    dpkg-query -W -f='${Package} ${db:Status-Status} ${Version}\n' "${@%%=*}" 2>/dev/null |
+      sed -n 's/ installed / /p'
+  )
+  for item in "$@"; do
+    name=${item%%=*}
+    version=${installed[$name]:-}
+    if [[ -z $version ]]; then
+      echo "$name"
+    elif [[ $item == *=* ]] && dpkg --compare-versions "$version" lt "${item#*=}"; then
+      echo "$name"
+    fi
   done
 }
 
@@ -66,7 +76,13 @@ trap 'rm -f "$log"' EXIT
 
 if command -v apt-get >/dev/null; then
   mapfile -t missing < <(missing_packages "${packages[@]}")
-  if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
+  if ((${#missing[@]})); then
+    install_packages "${missing[@]}"
+    mapfile -t missing < <(missing_packages "${packages[@]}")
+    if ((${#missing[@]})); then
+      die "Debian has too old a version of: ${missing[*]}; enable its security archive"
+    fi
+  fi
 fi
 
 # --- the Python environment ------------------------------------------------------------
