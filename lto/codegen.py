@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from fatcrate.lto import emit, errors, isolate, pipeline
+from fatcrate.lto import emit, errors, isolate, pipeline, policy
 from fatcrate.lto.engine import EngineError, Target, Tuning
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--min-driver", type=int, metavar="N", help="oldest driver branch that must load the PTX"
     )
+    _add_policy(p)
     p.add_argument(
         "--timeout",
         type=float,
@@ -54,6 +55,48 @@ def parser() -> argparse.ArgumentParser:
         help="end LLVM after this time (default: %(default)s)",
     )
     return p
+
+
+def _add_policy(p: argparse.ArgumentParser) -> None:
+    """Options about floating point, debug information and LLVM's heuristics."""
+    p.add_argument(
+        "--ftz", action="store_true", help="flush f32 subnormals to zero (default: keep them)"
+    )
+    p.add_argument(
+        "--div",
+        choices=list(policy.DIVISION_CHOICES),
+        default="ieee",
+        help="f32 division: correctly rounded, 2 ulp, or approximate (default: %(default)s)",
+    )
+    p.add_argument(
+        "--sqrt",
+        choices=list(policy.SQRT_CHOICES),
+        default="ieee",
+        help="f32 square root (default: %(default)s)",
+    )
+    p.add_argument(
+        "--contract",
+        choices=list(policy.CONTRACT_CHOICES),
+        default="off",
+        help="fuse multiplications with additions (default: %(default)s, as Rust promises)",
+    )
+    p.add_argument(
+        "--debug",
+        choices=policy.DEBUG_CHOICES,
+        default="line",
+        help="debug information to keep: none, source lines (costs no speed), or all, which"
+        " makes ptxas compile without optimisation (default: %(default)s)",
+    )
+    p.add_argument("--inline-threshold", type=int, metavar="N", help="LLVM's inlining threshold")
+    p.add_argument("--no-unroll", action="store_true", help="do not unroll loops")
+    p.add_argument("--no-vectorize", action="store_true", help="do not vectorise memory accesses")
+    p.add_argument(
+        "--llvm-option",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="an option for LLVM, such as --llvm-option=-unroll-threshold=100",
+    )
 
 
 def ptx_isa(toolchain: identity.Identity, arch: archs.Arch, min_driver: int | None) -> str:
@@ -77,8 +120,13 @@ def main(argv: list[str]) -> int:
     with open(args.linked, "rb") as stream:
         linked = stream.read()
 
+    tuning = Tuning(args.inline_threshold, not args.no_unroll, not args.no_vectorize, size)
+    chosen = policy.Policy(
+        args.ftz, args.div, args.sqrt, args.contract, args.debug, tuple(args.llvm_option)
+    )
+
     def work() -> str:
-        return generate(linked, args.linked, arch, target, Tuning(size=size))
+        return generate(linked, args.linked, arch, target, tuning, chosen)
 
     try:
         ptx = isolate.run(work, timeout=args.timeout)
@@ -90,13 +138,23 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def generate(linked: bytes, file: str, arch: archs.Arch, target: Target, tuning: Tuning) -> str:
+def generate(
+    linked: bytes,
+    file: str,
+    arch: archs.Arch,
+    target: Target,
+    tuning: Tuning,
+    chosen: policy.Policy,
+) -> str:
     """PTX text; runs LLVM in this process."""
     from fatcrate.lto.llvm import LlvmliteEngine
 
     engine = LlvmliteEngine()
     try:
+        engine.set_options(chosen.llvm_options())
         module = engine.parse_bitcode(linked)
+        if chosen.edits(linked):
+            module = engine.parse_text(chosen.apply(module.text()))
         pipeline.optimise(engine, module, arch, target, tuning)
         return engine.emit(module, target)
     except EngineError as error:
