@@ -331,7 +331,7 @@ def assemble_argv(tools, arch, ptx, output, report, options = []):
         output,
         "--report",
         report,
-    ] + _flag_each("--ptxas-option", options) + [ptx]
+    ] + ["--ptxas-option=" + option for option in options] + [ptx]
 
 def abi_check_argv(tools, manifest, link_report, images, assemble_reports, report):
     """ABICHECK: every image against the manifest; writes the target's report when all agree.
