@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 
 from fatcrate.rules import errors, recipe, sysroot
-from fatcrate.rules.ninja import archs, project
-from fatcrate.rules.ninja.graph import Builder, Graph, Setting
+from fatcrate.rules.ninja import archs, project, targets
+from fatcrate.rules.ninja.graph import Graph, Setting
 from fatcrate.rules.ninja.model import Crate, Project
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import Options, cache_folder
@@ -63,7 +63,7 @@ def graph(
         sysroots=_sysroots(places, tools),
         sysroot_libs=_sysroot_libraries(places, tools, steps),
     )
-    return Planned(Builder(found, setting).build(), list(found.targets), stamps)
+    return Planned(targets.build(found, setting), list(found.targets), stamps)
 
 
 def _device_crate(steps: SimpleNamespace, here: str) -> Crate:

@@ -68,7 +68,7 @@ _TAKEN_CRATES = frozenset(
     ("_", "alloc", "compiler_builtins", "core", "crate", "proc_macro", "self", "std", "super")
 )
 #: Folders of the output folder that are not a target's.
-_TAKEN_TARGETS = frozenset(("all", "crates", "crates-abort", "crates-host"))
+_TAKEN_TARGETS = frozenset(("crates", "crates-abort", "crates-host"))
 #: Flags that the recipe gives itself; a second one would move or mislabel outputs.
 _OUR_FLAGS = re.compile(
     r"-o.*|--(out-dir|emit|crate-name|crate-type|target|sysroot|edition)(=.*)?|-Cmetadata=.*"

@@ -132,12 +132,12 @@ def text(graph: Graph, places: Places, again: Regeneration, start: int) -> str:
     )
     for edge in graph.edges:
         writer.edge(edge, start)
-    taken = {places.node(path) for path in graph.outputs()} | {"all"}
+    taken = {places.node(path) for path in graph.outputs()}
     everything: dict[str, None] = {}
     for name, outputs in graph.names.items():
         nodes = [places.node(path) for path in outputs]
         everything.update(dict.fromkeys(nodes))
         if name not in taken:
             writer.build("phony", [name], nodes)
-    writer.build("phony", ["all"], everything)
-    return head + "\n" + "\n".join(writer.lines) + "\ndefault all\n"
+    default = " ".join(map(escape_path, everything))
+    return head + "\n" + "\n".join([*writer.lines, f"default {default}"]) + "\n"

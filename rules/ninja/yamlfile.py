@@ -227,7 +227,8 @@ class Section:
 
     def required(self, key: str, remedy: str = "") -> Node | None:
         """Like :meth:`get`; FC0113 when the key is absent."""
-        if key not in self.entries and isinstance(self.node, yaml.MappingNode):
+        empty = isinstance(self.node, yaml.MappingNode) or _is_null(self.node)
+        if key not in self.entries and empty:
             self.reader.fault(errors.MISSING_KEY, self.subject, f"lacks '{key}'", self.node, remedy)
         return self.get(key)
 
@@ -236,6 +237,14 @@ class Section:
         if node is None:
             return default
         return self.reader.text_value(node, self._path(key)) or default
+
+    def line(self, key: str) -> str:
+        """Text without line breaks."""
+        text = self.text(key)
+        if any(char in text for char in "\n\r\0"):
+            self.fault(errors.BAD_VALUE, key, "cannot hold a line break")
+            return ""
+        return text
 
     def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         node = self.get(key)
