@@ -10,14 +10,13 @@ import dataclasses
 import hashlib
 import json
 import os
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 from fatcrate.rules.ninja.places import Places
 from fatcrate.toolchain import atomic
 from fatcrate.toolchain.discover import Tools
-from fatcrate.toolchain.locate import state_of
+from fatcrate.toolchain.locate import interpreter, state_of
 
 _STATE_FORMAT = 1
 
@@ -78,7 +77,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 
 def _step_prefix() -> list[str]:
     """argv that starts a step: this interpreter, isolated from the user's environment."""
-    return [sys.executable, "-I", "-m", "fatcrate"]
+    return [interpreter(), "-I", "-m", "fatcrate"]
 
 
 def cache_folder(places: Places) -> str:
