@@ -14,11 +14,11 @@ from bench import harness, project
 def run() -> harness.Result:
     """Times builds that add sm_90 to sm_80, and the two steps that this needs by hand."""
     with harness.workspace() as folder:
-        project.write(folder, crates=6, kernels=2, archs=["sm_80"])
+        project.write(folder, crates=12, kernels=5, archs=["sm_80"])
         harness.build(folder)
         out = folder / "fatcrate-out"
         linked = next(out.rglob("*linked.bc"))
-        manifest = out / "all.manifest.json"
+        manifest = out / "bench.manifest.json"
         names = SimpleNamespace(
             step=[str(harness.FATCRATE)],
             ptxas=discover().ptxas,

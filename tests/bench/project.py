@@ -16,7 +16,6 @@ pub fn curve(x: f32, a: f32) -> f32 {
 
 _HEAD = """\
 #![no_std]
-#![feature(abi_gpu_kernel)]
 use mathlib::curve;
 """
 
@@ -62,5 +61,5 @@ def write(folder: Path, *, crates: int, kernels: int, archs: list[str]) -> None:
     for index, name in enumerate(names):
         (folder / f"{name}.rs").write_text(crate_source(index, kernels, 1), encoding="utf-8")
         lines.append(f"  {name}: {{path: {name}.rs, edition: 2024, deps: [gpu, mathlib]}}")
-    lines += ["kernels:", f"  all: {{crates: [{', '.join(names)}], archs: [{', '.join(archs)}]}}"]
+    lines += ["kernels:", f"  bench: {{crates: [{', '.join(names)}], archs: [{', '.join(archs)}]}}"]
     (folder / "fatcrate.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
