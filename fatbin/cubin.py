@@ -62,7 +62,7 @@ class Function:
 
     name: str
     is_kernel: bool
-    registers: int = 0
+    registers: int | None = None  # None: a subroutine without a record of its own
     stack_bytes: int = 0
     min_stack_bytes: int | None = 0  # None: recursion, no bound
     shared_bytes: int = 0
@@ -111,13 +111,17 @@ def is_cubin(source: Source) -> bool:
     return int.from_bytes(source.read(18, 2, "ELF header"), "little") == c.EM_CUDA
 
 
-def read(source: Source) -> Cubin:
-    """Reads a cubin. Raises FC0401, FC0405 or FC0406 with the place that is wrong."""
+def read(source: Source, *, resources_only: bool = False) -> Cubin:
+    """Reads a cubin. Raises FC0401, FC0405 or FC0406 with the place that is wrong.
+
+    With ``resources_only`` the records of each kernel (parameters, launch bounds) are left
+    out, which makes a large library quicker to list.
+    """
     elf = Elf(source)
     if elf.machine != c.EM_CUDA:
         source.fault(errors.BAD_CUBIN, 18, f"is an ELF file for machine {elf.machine}, not CUDA")
     try:
-        return _Reader(elf).read()
+        return _Reader(elf, resources_only).read()
     except struct.error as error:
         source.fault(errors.BAD_CUBIN, 0, f"has an attribute that is cut off ({error})")
 
@@ -156,8 +160,9 @@ def sm_of(elf: Elf) -> tuple[int, bool | None]:
 class _Reader:
     """One pass over sections, symbols and attributes."""
 
-    def __init__(self, elf: Elf) -> None:
+    def __init__(self, elf: Elf, resources_only: bool) -> None:
         self.elf = elf
+        self.resources_only = resources_only
         self.functions: dict[int, Function] = {}  # by symbol index
         self.objects: dict[str, int] = {}
         self.toolkit = self.tool = self.options = ""
@@ -181,6 +186,12 @@ class _Reader:
                     self.compat = elf.contents(head, name)
                 else:
                     self._read_section(name, head.size, head.offset, by_name)
+            elif name.startswith(".text."):
+                function = by_name.get(name[len(".text.") :])
+                if function is not None and head.info >> 24:
+                    # Old assemblers keep the registers here; newer ones have an attribute,
+                    # read below, that replaces this.
+                    function.registers = head.info >> 24
             elif name.startswith(".note.nv."):
                 self._read_notes(elf.contents(head, name), head.offset)
             elif name.startswith((".debug_line", ".nv_debug")):
@@ -208,18 +219,24 @@ class _Reader:
         )
 
     def _read_functions(self) -> None:
-        for index, (name, symbol) in enumerate(self.elf.symbols()):
-            if symbol.info & 0xF == c.STT_FUNC and symbol.shndx != c.SHN_UNDEF:
-                function = Function(name, bool(symbol.other & c.STO_CUDA_ENTRY))
-                function.code_bytes = symbol.size
+        records, names = self.elf.symbol_table()
+        text = self.elf.string
+        for index, (name, info, other, section, _, size) in enumerate(records):
+            if section == c.SHN_UNDEF:
+                continue
+            if info & 0xF == c.STT_FUNC:
+                function = Function(text(names, name), bool(other & c.STO_CUDA_ENTRY))
+                function.code_bytes = size
                 self.functions[index] = function
-            elif symbol.info == _GLOBAL_OBJECT and symbol.shndx != c.SHN_UNDEF:
-                self.objects[name] = symbol.size
+            elif info == _GLOBAL_OBJECT:
+                self.objects[text(names, name)] = size
 
     def _read_section(
         self, name: str, size: int, offset: int, by_name: dict[str, Function]
     ) -> None:
         if name.startswith(".nv.info."):
+            if self.resources_only:
+                return
             function = by_name.get(name[len(".nv.info.") :])
             if function is not None:
                 data = bytes(self.elf.source.read(offset, size, name))

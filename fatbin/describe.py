@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
-from fatcrate.fatbin import kernels
+from fatcrate.fatbin import errors, kernels, parallel
 from fatcrate.fatbin.kernels import KernelInfo
 from fatcrate.fatbin.model import Fatbin, Image, Module
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError
 
 JSON_VERSION = 1
 
-
-@dataclasses.dataclass
-class Options:
-    """What to find out: kernels need every image decompressed and parsed."""
-
-    kernels: bool = True
-    digests: bool = True
+#: How much of each image is read: kernels as data, as a table, without their parameters
+#: (and PTX unopened), or only counted.
+Detail = Literal["data", "table", "resources", "count"]
 
 
 @dataclasses.dataclass
@@ -31,31 +28,32 @@ class Description:
     faults: list[Diagnostic]
 
 
-def describe(file: str, found: Iterable[Module], options: Options) -> Description:
-    """Describes all containers of a file, reading one image at a time."""
+def describe(file: str, found: Iterable[Module], detail: Detail = "data") -> Description:
+    """Describes all containers of a file, holding one image at a time per process."""
+    modules = list(found)
+    images = [i for module in modules for fatbin in module.fatbins for i in fatbin.images]
+    described = parallel.map_images(functools.partial(_image, detail=detail), images)
     faults: list[Diagnostic] = []
-    members: list[dict[str, Any]] = []
-    fatbins: list[dict[str, Any]] = []
-    seen: dict[str, str] = {}
-    for module in found:
-        if module.notes or module.fatbins:
-            members.append(
-                {
-                    "name": module.name,
-                    "format": module.format,
-                    "machine": module.machine or None,
-                    "notes": module.notes,
-                    "fatbins": len(module.fatbins),
-                }
-            )
-        for fatbin in module.fatbins:
-            made = _fatbin(module, fatbin, options, faults)
-            _mark_duplicates(made, len(fatbins), seen)
-            fatbins.append(made)
+    fatbins = [
+        _fatbin(module, fatbin, described, faults)
+        for module in modules
+        for fatbin in module.fatbins
+    ]
+    _mark_duplicates(images, fatbins)
     document = {
         "version": JSON_VERSION,
         "file": file,
-        "modules": members,
+        "modules": [
+            {
+                "name": module.name,
+                "format": module.format,
+                "machine": module.machine or None,
+                "notes": module.notes,
+                "fatbins": len(module.fatbins),
+            }
+            for module in modules
+            if module.notes or module.fatbins
+        ],
         "fatbins": fatbins,
         "totals": _totals(fatbins),
     }
@@ -63,16 +61,13 @@ def describe(file: str, found: Iterable[Module], options: Options) -> Descriptio
 
 
 def _fatbin(
-    module: Module, fatbin: Fatbin, options: Options, faults: list[Diagnostic]
+    module: Module, fatbin: Fatbin, described: Iterator[Any], faults: list[Diagnostic]
 ) -> dict[str, Any]:
-    images = []
-    for image in fatbin.images:
-        try:
-            images.append(_image(image, options))
-        except FatcrateError as error:
-            faults.extend(error.diagnostics)
-            images.append({**_head(image), "kernels": [], "error": str(error)})
-        image.release()
+    images = [next(described) for _ in fatbin.images]
+    for image, made in zip(fatbin.images, images, strict=True):
+        if "error" in made:
+            where = image.source.location(image.offset)
+            faults.append(Diagnostic(errors.BAD_IMAGE, image.label, made["error"], location=where))
     return {
         "module": module.name,
         "format": fatbin.format,
@@ -104,19 +99,24 @@ def _head(image: Image) -> dict[str, Any]:
     return made
 
 
-def _image(image: Image, options: Options) -> dict[str, Any]:
+def _image(image: Image, detail: Detail) -> dict[str, Any]:
     made = _head(image)
-    readable = image.kind in ("cubin", "ptx", "hsaco") and not image.encoded
-    if not readable or not (options.kernels or options.digests):
-        made["kernels"] = []
+    made["kernels"] = []
+    made["kernel_count"] = 0
+    opened = ("cubin", "hsaco") if detail == "resources" else ("cubin", "ptx", "hsaco")
+    if image.kind not in opened or image.encoded:
         return made
-    payload = image.payload
-    if options.digests:
-        made["sha256"] = hashlib.sha256(payload).hexdigest()
-    if options.kernels:
-        details, found = kernels.details(image)
-        made.update(details)
+    try:
+        details, found = kernels.details(image, resources_only=detail in ("resources", "count"))
+    except FatcrateError as error:
+        made["error"] = "; ".join(d.message for d in error.diagnostics)
+        return made
+    made.update(details)
+    made["kernel_count"] = len(found)
+    if detail == "data":
         made["kernels"] = [kernel_json(k) for k in found]
+    elif detail != "count" and found:
+        made["table"] = "\n".join(_kernel_table(found, with_parameters=detail == "table"))
     return made
 
 
@@ -142,16 +142,27 @@ def kernel_json(kernel: KernelInfo) -> dict[str, Any]:
     return made
 
 
-def _mark_duplicates(fatbin: dict[str, Any], number: int, seen: dict[str, str]) -> None:
-    """Notes images whose bytes were seen before in this file."""
-    for position, image in enumerate(fatbin["images"]):
-        digest = image.get("sha256")
-        if digest is None:
-            continue
-        here = f"fatbin {number + 1}, image {position + 1}"
-        if digest in seen:
-            image["duplicate_of"] = seen[digest]
-        seen.setdefault(digest, here)
+def _mark_duplicates(images: Sequence[Image], fatbins: list[dict[str, Any]]) -> None:
+    """Notes images whose stored bytes were seen before in this file.
+
+    Only images of equal kind and sizes are read and compared by digest.
+    """
+    made = [(f"fatbin {n}, image {i}", image)
+            for n, fatbin in enumerate(fatbins, 1)
+            for i, image in enumerate(fatbin["images"], 1)]  # fmt: skip
+    groups: dict[tuple[str, str, int, int], list[int]] = {}
+    for index, image in enumerate(images):
+        if image.stored_size and not image.grouped:
+            key = (image.kind, image.method, image.size, image.stored_size)
+            groups.setdefault(key, []).append(index)
+    for members in groups.values():
+        seen: dict[bytes, str] = {}
+        for index in members if len(members) > 1 else ():
+            digest = hashlib.sha256(images[index].stored()).digest()
+            where, described = made[index]
+            if digest in seen:
+                described["duplicate_of"] = seen[digest]
+            seen.setdefault(digest, where)
 
 
 def _totals(fatbins: list[dict[str, Any]]) -> dict[str, Any]:
@@ -159,15 +170,15 @@ def _totals(fatbins: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "fatbins": len(fatbins),
         "images": len(images),
-        "kernels": sum(len(i["kernels"]) for i in images),
+        "kernels": sum(i["kernel_count"] for i in images),
         "size": sum(i["size"] for i in images),
         "stored_size": sum(i["stored_size"] for i in images),
         "duplicate_bytes": sum(i["stored_size"] for i in images if "duplicate_of" in i),
     }
 
 
-def text(document: dict[str, Any], *, with_kernels: bool) -> Iterator[str]:
-    """The lines of the plain listing: one table of images, or of kernels per image."""
+def text(document: dict[str, Any]) -> Iterator[str]:
+    """The lines of the plain listing: a table of images per container, and their kernels'."""
     totals = document["totals"]
     yield f"{document['file']}: {_count(totals['fatbins'], 'container')}, " + ", ".join(
         [
@@ -193,15 +204,17 @@ def text(document: dict[str, Any], *, with_kernels: bool) -> Iterator[str]:
                     size(image["size"]),
                     size(image["stored_size"]),
                     image["compression"],
-                    str(len(image["kernels"])),
+                    str(image["kernel_count"]),
                     _remark(image),
                 ]
                 for image in fatbin["images"]
             ],
         )
-        if with_kernels:
-            for image in fatbin["images"]:
-                yield from _kernel_table(image)
+        for image in fatbin["images"]:
+            if "table" in image:
+                yield ""
+                yield f"   {image['kind']} {image['arch'] or image['target']}"
+                yield image["table"]
 
 
 def _remark(image: dict[str, Any]) -> str:
@@ -217,26 +230,23 @@ def _remark(image: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _kernel_table(image: dict[str, Any]) -> Iterator[str]:
-    if not image["kernels"]:
-        return
-    yield ""
-    yield f"   {image['kind']} {image['arch']}"
-    yield from table(
-        ["kernel", "registers", "shared", "stack", "constant", "parameters"],
+def _kernel_table(found: list[KernelInfo], *, with_parameters: bool) -> Iterator[str]:
+    head = ["kernel", "registers", "shared", "stack", "constant"]
+    rows = [
         [
-            [
-                kernel["name"],
-                _number(kernel["registers"]),
-                _number(kernel["shared_bytes"]),
-                _number(kernel["stack_bytes"]),
-                _number(kernel["constant_bytes"]),
-                " ".join(f"{p['size']}@{p['offset']}" for p in kernel["params"]),
-            ]
-            for kernel in image["kernels"]
-        ],
-        indent="     ",
-    )
+            kernel.name,
+            _number(kernel.registers),
+            _number(kernel.shared_bytes),
+            _number(kernel.stack_bytes),
+            _number(kernel.constant_bytes),
+        ]
+        for kernel in found
+    ]
+    if with_parameters:
+        head.append("parameters")
+        for row, kernel in zip(rows, found, strict=True):
+            row.append(" ".join(f"{p.size}@{p.offset}" for p in kernel.params))
+    return table(head, rows, indent="     ")
 
 
 def table(head: list[str], rows: list[list[str]], indent: str = "   ") -> Iterator[str]:

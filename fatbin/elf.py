@@ -141,19 +141,21 @@ class Elf:
             PROGRAM_HEADER.read_many(self.source.read(head.phoff, size, "program header table"))
         )
 
+    def symbol_table(self) -> tuple[Iterator[Symbol], bytes]:
+        """The records of the symbol table, from index 0, and its table of names."""
+        for section in self.sections:
+            head = section.header
+            if head.type == c.SHT_SYMTAB:
+                if head.link >= len(self.sections) or head.size % SYMBOL.size:
+                    self.source.fault(errors.BAD_ELF, head.offset, "has a damaged symbol table")
+                names = self.contents(self.sections[head.link].header, "symbol names")
+                return SYMBOL.read_many(self.contents(head, "symbol table")), names
+        return iter(()), b""
+
     def symbols(self) -> Iterator[tuple[str, Symbol]]:
         """Names and records of the symbol table, in order, from index 0."""
-        for section in self.sections:
-            if section.header.type == c.SHT_SYMTAB:
-                yield from self._symbols(section)
-                return
-
-    def _symbols(self, section: Section) -> Iterator[tuple[str, Symbol]]:
-        head = section.header
-        if head.link >= len(self.sections) or head.size % SYMBOL.size:
-            self.source.fault(errors.BAD_ELF, head.offset, "has a damaged symbol table")
-        names = self.contents(self.sections[head.link].header, "symbol names")
-        for symbol in SYMBOL.read_many(self.contents(head, "symbol table")):
+        records, names = self.symbol_table()
+        for symbol in records:
             yield self.string(names, symbol.name), symbol
 
     def notes(self, data: bytes, where: int = 0) -> Iterator[Note]:

@@ -73,6 +73,12 @@ BAD_ARCHIVE = Kind(
     "the archive is damaged",
     "A member header of an `ar` archive, or the directory of a wheel, is damaged.",
 )
+BAD_IMAGE = Kind(
+    "FC0418",
+    "an image of the file cannot be read",
+    "The container is sound, but an image in it is damaged or of a form that fatcrate does not"
+    " know. The other images are listed all the same.",
+)
 MISSING_ARCH = Kind(
     "FC0411",
     "a required architecture is not in the file",
@@ -167,6 +173,7 @@ ALL: tuple[Kind, ...] = (
     UNSUPPORTED,
     USAGE,
     BAD_ARCHIVE,
+    BAD_IMAGE,
     MISSING_ARCH,
     NO_IMAGE,
     SIGNED_WHEEL,

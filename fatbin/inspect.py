@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 
@@ -29,15 +30,28 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("file", metavar="FILE")
     made.add_argument("--json", action="store_true", help="write JSON")
-    made.add_argument("--kernels", action="store_true", help="list kernels and their resources")
+    made.add_argument(
+        "--kernels", action="store_true", help="list kernels, their resources and parameters"
+    )
+    made.add_argument(
+        "--resources", action="store_true", help="list the kernels of machine code, quickly"
+    )
     return made
 
 
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate inspect``. Raises FatcrateError when the file or an image is damaged."""
     args = parser().parse_args(argv)
+    detail: describe.Detail = "count"
+    if args.json:
+        detail = "data"
+    elif args.kernels:
+        detail = "table"
+    elif args.resources:
+        detail = "resources"
+    gc.disable()  # a large library gives millions of small objects and no cycles
     with open_source(args.file) as source:
-        made = describe.describe(args.file, hostfile.modules(source), describe.Options())
+        made = describe.describe(args.file, hostfile.modules(source), detail)
     if not made.document["fatbins"] and not any(m["notes"] for m in made.document["modules"]):
         fail(
             errors.NOT_RECOGNISED,
@@ -49,7 +63,7 @@ def main(argv: list[str]) -> int:
         json.dump(made.document, sys.stdout, indent=2, sort_keys=True)
         print()
     else:
-        print("\n".join(describe.text(made.document, with_kernels=args.kernels)))
+        print("\n".join(describe.text(made.document)))
     if made.faults:
         sys.stdout.flush()
         raise FatcrateError(*made.faults)

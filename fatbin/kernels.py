@@ -51,11 +51,16 @@ def of_image(image: Image) -> list[KernelInfo]:
     return of_code_object(codeobject.read(payload))
 
 
-def details(image: Image) -> tuple[dict[str, object], list[KernelInfo]]:
-    """What the image itself tells beside its container's entry, and its kernels."""
+def details(
+    image: Image, *, resources_only: bool = False
+) -> tuple[dict[str, object], list[KernelInfo]]:
+    """What the image itself tells beside its container's entry, and its kernels.
+
+    With ``resources_only`` the kernels have no parameters.
+    """
     payload = Source(image.source.name, data=image.payload)
     if image.kind == "cubin":
-        made = cubin.read(payload)
+        made = cubin.read(payload, resources_only=resources_only)
         more: dict[str, object] = {
             "size": made.extent if image.method == "none" else image.size,
             "toolkit": made.toolkit,

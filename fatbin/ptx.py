@@ -83,7 +83,34 @@ def is_ptx(data: bytes | memoryview) -> bool:
 
 
 def _without_comments(text: str) -> str:
+    if "//" not in text and "/*" not in text:
+        return text
     return _STRING_OR_COMMENT.sub(lambda match: match[1] or "", text)
+
+
+def _code(text: str) -> str:
+    """``text`` without comments and without the insides of strings.
+
+    The general expression looks at each character; PTX of libraries is large and simple, so
+    the common case is taken apart with searches for fixed strings.
+    """
+    if "/*" in text or _comment_in_string_line(text):
+        text = _without_comments(text)
+    else:
+        text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text) if '"' in text else text
+
+
+def _comment_in_string_line(text: str) -> bool:
+    """Whether some line has both a quote and ``//``."""
+    at = text.find('"')
+    while at >= 0:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if text.find("//", text.rfind("\n", 0, at) + 1, end) >= 0:
+            return True
+        at = text.find('"', end)
+    return False
 
 
 def text_of(data: bytes | memoryview) -> str:
@@ -105,7 +132,7 @@ def strip(data: bytes | memoryview) -> bytes:
 
 def read(data: bytes | memoryview, name: str) -> Ptx:
     """Parses PTX. Raises FC0407, naming the line, when it is not PTX."""
-    text = _without_comments(text_of(data))
+    text = _code(text_of(data))
     version = _VERSION.match(text)
     if version is None:
         _fault(name, text, 0, "has no `.version` directive at its start")
@@ -130,9 +157,8 @@ def _fault(name: str, text: str, at: int, message: str, kind: Kind = errors.BAD_
     fail(kind, name, message, location=Location(name, line=line))
 
 
-def _kernels(text: str, start: int, name: str) -> tuple[list[PtxKernel], bool]:
+def _kernels(blank: str, start: int, name: str) -> tuple[list[PtxKernel], bool]:
     """All entries that have a body, and whether the braces of the text balance."""
-    blank = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text) if '"' in text else text
     kernels: list[PtxKernel] = []
     for match in _ENTRY.finditer(blank, start):
         end = match.end()
