@@ -13,6 +13,7 @@ _EPILOG = """\
 examples:
   fatcrate explain FC0301   one code
   fatcrate explain          all codes with their titles
+  fatcrate explain --markdown > docs/errors.md
 """
 
 _EXIT = {1: "1 (input)", 2: "2 (usage)", 3: "3 (environment)"}
@@ -28,7 +29,11 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as FC0301")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--markdown", action="store_true", help="print the page of all codes")
     args = parser.parse_args(argv)
+    if args.markdown:
+        print(as_markdown(cli.kinds()), end="")
+        return 0
     known = {kind.code: kind for kind in cli.kinds()}
     if args.code is None:
         chosen = list(known.values())
@@ -57,6 +62,20 @@ def as_text(kind: Kind) -> str:
     if kind.severity != "error":
         return f"{head}\n\n{body}\n\nseverity: {kind.severity}"
     return f"{head}\n\n{body}\n\nexit status: {_EXIT[kind.exit_code]}"
+
+
+def as_markdown(kinds: list[Kind]) -> str:
+    """The page `docs/errors.md`."""
+    lines = [
+        "# Error codes",
+        "",
+        "Written by `fatcrate explain --markdown`. Exit status in parentheses.",
+    ]
+    for kind in kinds:
+        status = kind.exit_code if kind.severity == "error" else kind.severity
+        body = textwrap.fill(kind.explanation, width=96, break_on_hyphens=False)
+        lines += ["", f"## {kind.code}: {kind.title} ({status})", "", body]
+    return "\n".join(lines) + "\n"
 
 
 def as_json(kind: Kind) -> dict[str, object]:

@@ -95,3 +95,8 @@ def test_explain_unknown_code() -> None:
         "error[FC0101]: FC9999: is not an error code of this fatcrate\n"
         "  help: `fatcrate explain` lists all codes\n"
     )
+
+
+def test_the_page_of_codes_is_current(root: Path) -> None:
+    """If not: fatcrate explain --markdown > docs/errors.md"""
+    assert run("explain", "--markdown").stdout == (root / "docs/errors.md").read_text("utf-8")
