@@ -67,11 +67,15 @@ class Crates:
         """What rustc reads of the crates that ``deps`` stand for: all transitive libraries,
         and proc macros without what is linked into them."""
         order: dict[str, None] = {}
-        for key in closure(self.project, [dep.crate for dep in deps]):
-            for dep in self.project.crates[key].deps:
-                if self.project.crates[dep.crate].proc_macro:
-                    order.setdefault(dep.crate)
-            order.setdefault(key)
+        for direct in deps:
+            if self.project.crates[direct.crate].proc_macro:
+                order.setdefault(direct.crate)
+                continue
+            for key in closure(self.project, [direct.crate]):
+                for dep in self.project.crates[key].deps:
+                    if self.project.crates[dep.crate].proc_macro:
+                        order.setdefault(dep.crate)
+                order.setdefault(key)
         return [self.library(key, kind, panic) for key in order]
 
     def _externs(self, deps: Iterable[Dep], kind: Kind, panic: str) -> list[tuple[str, str]]:
