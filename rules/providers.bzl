@@ -4,14 +4,14 @@ GpuCrateInfo = provider(
     doc = "A Rust crate that device code is made of, or a procedural macro for such crates.",
     fields = {
         "crate_name": "string: its name in Rust",
-        "crates": "depset of struct(name, rlib), dependencies first: this crate and all that it depends on, compiled for the GPU; empty for a procedural macro",
+        "crates": "depset of struct(name, rlib), dependencies first: this crate and all that it depends on, compiled for the GPU; empty where `rlib` is None",
         "extern_files": "depset of File: what rustc reads when it compiles a crate for the GPU that depends on this one",
         "host_extern_files": "depset of File: the same for a crate compiled for this machine",
         "host_library": "File: the crate compiled for this machine, an rlib or a procedural macro's shared library; made only when it is used",
         "is_proc_macro": "bool: whether this is a procedural macro",
-        "panic": "string: what a panic does, \"immediate-abort\" or \"abort\"; empty for a procedural macro",
-        "rlib": "File: metadata and GPU bitcode; None for a procedural macro",
-        "sysroot_crates": "list of (name, File): the standard library's crates compiled for the GPU; empty for a procedural macro",
+        "panic": "string: what a panic does, \"immediate-abort\" or \"abort\"; empty where `rlib` is None",
+        "rlib": "File: metadata and GPU bitcode; None for a procedural macro and a library with `host_only`",
+        "sysroot_crates": "list of (name, File): the standard library's crates compiled for the GPU; empty where `rlib` is None",
     },
 )
 

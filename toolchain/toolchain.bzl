@@ -47,12 +47,13 @@ def _tools(ctx, rust_src):
         identity = ctx.file.identity.path,
     )
 
+def _inputs(base, *attributes):
+    return depset(base, transitive = [attribute[DefaultInfo].files for attribute in attributes])
+
 def _gpu_toolchain_impl(ctx):
     base = [ctx.file.python, ctx.file._launcher, ctx.file.identity]
-    rustc = depset(base, transitive = [ctx.attr._compile_sources[DefaultInfo].files, ctx.attr.rustc_files[DefaultInfo].files])
-    rust_src = ctx.attr.rust_src[DefaultInfo].files
-    lto = depset(base, transitive = [ctx.attr._lto_sources[DefaultInfo].files, ctx.attr.packages_lto[DefaultInfo].files])
-    fatbin = depset(base, transitive = [ctx.attr._fatbin_sources[DefaultInfo].files, ctx.attr.packages_fatbin[DefaultInfo].files])
+    lto = _inputs(base, ctx.attr._lto_sources, ctx.attr.packages_lto)
+    fatbin = _inputs(base, ctx.attr._fatbin_sources, ctx.attr.packages_fatbin)
     info = GpuToolchainInfo(
         cubin_archs = ctx.attr.cubin_archs,
         ptx_archs = ctx.attr.ptx_archs,
@@ -62,11 +63,11 @@ def _gpu_toolchain_impl(ctx):
             "abi-check": fatbin,
             "assemble": depset([ctx.file.ptxas], transitive = [lto]),
             "codegen": lto,
-            "compile": rustc,
+            "compile": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
             "embed": fatbin,
             "link": depset([ctx.file.libdevice], transitive = [lto]),
             "pack": fatbin,
-            "sysroot": depset(transitive = [rustc, rust_src]),
+            "sysroot": _inputs(base, ctx.attr._sysroot_sources, ctx.attr.rustc_files, ctx.attr.rust_src),
         },
         tools = _tools(ctx, ctx.files.rust_src),
     )
@@ -108,6 +109,7 @@ gpu_toolchain = rule(
         "_fatbin_sources": _own("//fatbin:sources"),
         "_launcher": attr.label(default = Label("//rules:step.py"), allow_single_file = True, cfg = "exec"),
         "_lto_sources": _own("//lto:sources"),
+        "_sysroot_sources": _own("//rules:sysroot_sources"),
     },
     provides = [platform_common.ToolchainInfo],
 )

@@ -54,16 +54,19 @@ CRATE_ATTRS = {
     ),
 }
 
-def check_deps(ctx):
+def check_deps(ctx, for_gpu):
     """Stops the build when a dependency is in the wrong attribute or a name is taken twice.
 
     Args:
       ctx: context of a crate rule.
+      for_gpu: whether the crate is compiled for the GPU.
     """
     faults = []
     for dep in ctx.attr.deps:
         if dep[GpuCrateInfo].is_proc_macro:
             faults.append("{} is a procedural macro: move it from deps to proc_macro_deps".format(dep.label))
+        elif for_gpu and dep[GpuCrateInfo].rlib == None:
+            faults.append("{} is for this machine only (host_only): a crate for the GPU cannot use it".format(dep.label))
     for dep in ctx.attr.proc_macro_deps:
         if not dep[GpuCrateInfo].is_proc_macro:
             faults.append("{} is a library: move it from proc_macro_deps to deps".format(dep.label))
@@ -120,16 +123,17 @@ def _compile(ctx, crate, kind, output, externs, extern_files, sysroot_files, mes
         message = message,
     )
 
-def begin_crate(ctx):
+def begin_crate(ctx, for_gpu):
     """The crate's name and sources, after its dependencies were checked.
 
     Args:
       ctx: context of a crate rule.
+      for_gpu: whether the crate is compiled for the GPU.
 
     Returns:
       struct(name, sources), as the compile functions below take it.
     """
-    check_deps(ctx)
+    check_deps(ctx, for_gpu)
     name = crate_name(ctx)
     return struct(name = name, sources = crate_sources(ctx, name))
 

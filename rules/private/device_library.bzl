@@ -12,7 +12,7 @@ load(":steps.bzl", "TOOLCHAIN_TYPE")
 load(":transition.bzl", "device_transition")
 
 def _gpu_device_library_impl(ctx):
-    check_deps(ctx)
+    check_deps(ctx, for_gpu = True)
     package = ctx.file.crate_root.dirname.rpartition("/src")[0]
     crate = device_crate(package.rpartition("/")[0])
     if ctx.file.crate_root.path != crate.source or ctx.attr.edition != crate.edition:

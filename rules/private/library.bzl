@@ -20,8 +20,6 @@ def library_providers(ctx, crate):
     folder = ctx.label.name
     rlib = ctx.actions.declare_file("{}/lib{}.rlib".format(folder, crate.name))
     host_library = ctx.actions.declare_file("{}/host/lib{}.rlib".format(folder, crate.name))
-    extern_files = compile_for_gpu(ctx, crate, rlib, sysroot)
-    host_extern_files = compile_for_host(ctx, crate, "host", host_library)
     return [
         DefaultInfo(files = depset([rlib])),
         OutputGroupInfo(host = depset([host_library])),
@@ -32,8 +30,8 @@ def library_providers(ctx, crate):
                 transitive = [dep[GpuCrateInfo].crates for dep in ctx.attr.deps],
                 order = "postorder",
             ),
-            extern_files = extern_files,
-            host_extern_files = host_extern_files,
+            extern_files = compile_for_gpu(ctx, crate, rlib, sysroot),
+            host_extern_files = compile_for_host(ctx, crate, "host", host_library),
             host_library = host_library,
             is_proc_macro = False,
             panic = sysroot.panic,
@@ -42,8 +40,31 @@ def library_providers(ctx, crate):
         ),
     ]
 
+def _host_only_providers(ctx, crate):
+    """The same for a library that the GPU never sees."""
+    library = ctx.actions.declare_file("{}/host/lib{}.rlib".format(ctx.label.name, crate.name))
+    files = depset([library])
+    return [
+        DefaultInfo(files = files),
+        OutputGroupInfo(host = files),
+        GpuCrateInfo(
+            crate_name = crate.name,
+            crates = depset(order = "postorder"),
+            extern_files = depset(order = "postorder"),
+            host_extern_files = compile_for_host(ctx, crate, "host", library),
+            host_library = library,
+            is_proc_macro = False,
+            panic = "",
+            rlib = None,
+            sysroot_crates = [],
+        ),
+    ]
+
 def _gpu_rust_library_impl(ctx):
-    return library_providers(ctx, begin_crate(ctx))
+    crate = begin_crate(ctx, for_gpu = not ctx.attr.host_only)
+    if ctx.attr.host_only:
+        return _host_only_providers(ctx, crate)
+    return library_providers(ctx, crate)
 
 LIBRARY_ATTRS = dict(
     CRATE_ATTRS,
@@ -70,7 +91,9 @@ gpu_rust_library = rule(
 
 Makes `NAME/libCRATE.rlib`: metadata and bitcode for all archs. A procedural macro may depend
 on the same target; it is then compiled for this machine too.""",
-    attrs = LIBRARY_ATTRS,
+    attrs = dict(LIBRARY_ATTRS, host_only = attr.bool(
+        doc = "Compile the crate for this machine only, because it serves procedural macros and needs `std`.",
+    )),
     cfg = device_transition,
     provides = [GpuCrateInfo],
     toolchains = [TOOLCHAIN_TYPE],

@@ -7,7 +7,7 @@ load(":steps.bzl", "TOOLCHAIN_TYPE")
 load(":transition.bzl", "device_transition")
 
 def _gpu_rust_proc_macro_impl(ctx):
-    crate = begin_crate(ctx)
+    crate = begin_crate(ctx, for_gpu = False)
     library = ctx.actions.declare_file("{}/lib{}.so".format(ctx.label.name, crate.name))
     compile_for_host(ctx, crate, "proc-macro", library)
 

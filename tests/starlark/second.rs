@@ -1,0 +1,1 @@
+//! A second candidate for a root.
