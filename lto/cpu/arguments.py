@@ -1,0 +1,160 @@
+"""Arguments of a launch: Python values checked against a kernel's machine parameters."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fatcrate.lto.cpu import errors
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic
+from fatcrate.toolchain.manifest import Kernel, Parameter
+
+#: What a kernel can be given: a number for a scalar, an array or None (null) for a pointer.
+Argument = int | float | np.generic | npt.NDArray[Any] | None
+
+_FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
+_RUST_DTYPES = {
+    **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
+    **{f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)},
+    **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
+    "isize": "int64",
+    "usize": "uint64",
+    "bool": "bool",
+}
+_INT_NAMES = {1: "8-bit", 2: "16-bit", 4: "32-bit", 8: "64-bit", 16: "128-bit"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Checked arguments: bytes for a scalar, an index into ``arrays`` or None for a pointer."""
+
+    values: tuple[bytes | int | None, ...]
+    arrays: tuple[npt.NDArray[Any], ...]
+
+
+def describe(parameter: Parameter) -> str:
+    """``parameter 3 (`y`: *mut f32)`` as far as the manifest knows."""
+    known = [
+        f"`{parameter.name}`" if parameter.name else "",
+        parameter.rust_type or _kind(parameter),
+    ]
+    return f"parameter {parameter.ordinal + 1} ({': '.join(k for k in known if k)})"
+
+
+def _kind(parameter: Parameter) -> str:
+    if parameter.cls == "pointer":
+        return "pointer"
+    if parameter.cls == "float":
+        return f"f{parameter.size * 8}"
+    if parameter.cls == "int":
+        return f"{_INT_NAMES.get(parameter.size, '?')} integer"
+    return parameter.cls
+
+
+class _Bad(Exception):
+    """What is wrong with one argument, and the remedy."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def _integer(parameter: Parameter, value: Argument) -> bytes:
+    if not isinstance(value, int | np.integer | np.bool_):
+        raise _Bad(f"wants an integer, not {_name(value)}")
+    number, bits = int(value), parameter.size * 8
+    if not -(1 << bits - 1) <= number < 1 << bits:
+        raise _Bad(f"{number} does not fit {_INT_NAMES.get(parameter.size, bits)} integers")
+    return (number % (1 << bits)).to_bytes(parameter.size, "little")
+
+
+def _float(parameter: Parameter, value: Argument) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise _Bad(f"wants a number, not {_name(value)}")
+    try:
+        return struct.pack(_FLOAT_FORMATS[parameter.size], float(value))
+    except OverflowError:
+        raise _Bad(f"{value} does not fit f{parameter.size * 8}") from None
+
+
+def _array(parameter: Parameter, value: Argument) -> npt.NDArray[Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, np.ndarray):
+        raise _Bad(f"wants an array, not {_name(value)}")
+    if value.dtype.hasobject:
+        raise _Bad("an array of Python objects has no bytes for a kernel")
+    if not value.dtype.isnative:
+        raise _Bad(
+            f"the array's byte order ({value.dtype.str}) is not the machine's",
+            "convert it: `a.astype(a.dtype.newbyteorder('='))`",
+        )
+    if not value.flags.c_contiguous:
+        raise _Bad("the array is not contiguous", "copy it: `np.ascontiguousarray(a)`")
+    wanted = _RUST_DTYPES.get(parameter.rust_type.removeprefix("*const ").removeprefix("*mut "))
+    if wanted is not None and value.dtype != np.dtype(wanted):
+        raise _Bad(
+            f"wants an array of {wanted}, not of {value.dtype}",
+            f"convert it: `a.astype(np.{wanted})`, or reinterpret it: `a.view(np.{wanted})`",
+        )
+    return value
+
+
+def _name(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}, shape {value.shape}"
+    return "null" if value is None else f"{type(value).__name__} {value!r}"
+
+
+def plan(kernel: Kernel, arguments: Sequence[Argument]) -> Plan:
+    """Checks all arguments; raises FC0603 for all that do not fit together.
+
+    The same array given twice is one buffer; arrays that overlap otherwise are refused, since
+    each gets memory of its own.
+    """
+    faults = Collector()
+
+    def complain(message: str, remedy: str = "") -> None:
+        faults.add(Diagnostic(errors.BAD_ARGUMENT, kernel.name, message, remedy))
+
+    if len(arguments) != len(kernel.parameters):
+        listed = ", ".join(p.rust_type or _kind(p) for p in kernel.parameters) or "none"
+        complain(
+            f"takes {len(kernel.parameters)} arguments, got {len(arguments)}",
+            f"give one for each machine parameter: {listed}",
+        )
+        faults.check()
+    values: list[bytes | int | None] = []
+    arrays: list[npt.NDArray[Any]] = []
+    for parameter, argument in zip(kernel.parameters, arguments, strict=True):
+        try:
+            if parameter.cls == "int":
+                values.append(_integer(parameter, argument))
+            elif parameter.cls == "float":
+                values.append(_float(parameter, argument))
+            else:
+                values.append(_place(arrays, _array(parameter, argument)))
+        except _Bad as bad:
+            complain(f"{describe(parameter)}: {bad}", bad.remedy)
+    faults.check()
+    return Plan(tuple(values), tuple(arrays))
+
+
+def _place(arrays: list[npt.NDArray[Any]], array: npt.NDArray[Any] | None) -> int | None:
+    """The array's index among the buffers; a new one is added."""
+    if array is None:
+        return None
+    for index, other in enumerate(arrays):
+        if other is array:
+            return index
+        if np.may_share_memory(other, array):
+            raise _Bad(
+                "the array shares memory with that of another parameter",
+                "pass the very same array twice, or copies",
+            )
+    arrays.append(array)
+    return len(arrays) - 1

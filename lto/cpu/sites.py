@@ -1,0 +1,66 @@
+"""Barriers and traps in device code: where they are, for messages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fatcrate.lto import symbols
+
+_LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\((.*)\)$")
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!DI(\w+)\((.*)\)$")
+_FIELD = re.compile(r'(\w+): (?:"([^"]*)"|([^,]+))')
+
+
+@dataclass(frozen=True)
+class Site:
+    """One call of a barrier or trap. ``where`` is ``file:line`` when debug info tells."""
+
+    function: str  # mangled name of the function that holds it
+    where: str
+
+    def __str__(self) -> str:
+        if not self.function:
+            return "an unknown place"
+        place = f"`{symbols.demangle(self.function)}`"
+        return f"{place} ({self.where})" if self.where else place
+
+
+UNKNOWN = Site("", "")
+
+
+class DebugInfo:
+    """Source lines of a module's instructions, read from its textual metadata.
+
+    Format: LLVM Language Reference, "Specialized Metadata Nodes": a ``DILocation`` has a line
+    and a scope; scopes lead to a file.
+    """
+
+    def __init__(self, metadata: list[str]) -> None:
+        self._lines: dict[str, str] = {}
+        for line in metadata:
+            if match := _NODE.match(line):
+                self._lines[match[1]] = line
+
+    def _fields(self, number: str) -> dict[str, str]:
+        match = _NODE.match(self._lines.get(number, ""))
+        if match is None:
+            return {}
+        found = {"": match[2]}
+        for name, quoted, plain in _FIELD.findall(match[3]):
+            found[name] = quoted or plain
+        return found
+
+    def where(self, number: str) -> str:
+        """``file:line`` of a ``DILocation``, or nothing."""
+        location = self._fields(number)
+        line, scope = location.get("line", ""), location.get("scope", "")
+        for _ in range(100):  # scopes nest; metadata cannot be trusted not to be cyclic
+            fields = self._fields(scope.removeprefix("!"))
+            if fields.get("") == "File":
+                return f"{fields.get('filename', '')}:{line}"
+            following = fields.get("file") or fields.get("scope")
+            if not following:
+                return ""
+            scope = following
+        return ""
