@@ -50,7 +50,7 @@ def test_codes_are_unique_and_explained() -> None:
     assert len(codes) == len(set(codes))
     assert len({kind.title for kind in kinds}) == len(kinds)
     for kind in kinds:
-        assert len(kind.explanation) >= 40 and kind.explanation.endswith("."), kind.code
+        assert len(kind.explanation) >= 30 and kind.explanation.endswith("."), kind.code
         assert not kind.title.endswith("."), kind.code
         assert kind.exit_code in (1, 2, 3), kind.code
 

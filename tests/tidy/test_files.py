@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-MAX_FILE_LINES = 420
+MAX_FILE_LINES = 440
 MAX_FUNCTION_LINES = 60
 
 #: Data and generated files.
@@ -43,7 +43,7 @@ def text_files(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_files_are_short(root: Path) -> None:
-    suffixes = (".py", ".bzl", ".rs", ".ll", ".sh")
+    suffixes = (".py", ".bzl", ".rs", ".sh")
     long = {
         name: text.count("\n")
         for name, text in text_files(root)
