@@ -13,7 +13,7 @@ MAX_FUNCTION_LINES = 60
 
 #: Data and generated files.
 NOT_SOURCE = re.compile(
-    r"LICENSE|toolchain/setup/.*\.(txt|json)$|.*\.lock$|.*/testdata/|tests/corpus/"
+    r"LICENSE|toolchain/setup/.*\.(txt|json)$|.*\.lock$|.*/testdata/|.*/vendor/|tests/corpus/"
 )
 
 #: Absolute places of one machine, and hosts to download from.
