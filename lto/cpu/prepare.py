@@ -145,6 +145,7 @@ def _staged(engine: Engine, linked: bytes, stage: Stage, opt_level: str) -> str:
         pipeline.optimise(engine, module, _NO_ARCH, target, Tuning(size=size))
     else:
         pipeline.answer_queries(engine, module, _NO_ARCH, target)
+        engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)
     return module.text()
 
 

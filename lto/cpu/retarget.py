@@ -153,25 +153,19 @@ class _Rewriter:
         line = re.sub(r"\b(?:ptx_kernel|ptx_device|cc\d+) ", "", line)
         return irtext.outside_strings(line, _flatten)
 
-    def declaration(self, function: irtext.Function) -> str | None:
+    def declaration(self, function: irtext.Function) -> irtext.Function | None:
         """What becomes of a declared function; None drops it."""
         name, header = function.name, self.header(function.header)
         if name.startswith("llvm.nvvm."):
             if name in _PRIMITIVES or _BARRIER.search(f"call void @{name}(i32 0)"):
                 return None
-            header = header.replace(f"@{name}", f'@"{REFUSED_PREFIX}{name}"')
-            return self.stub(header)
-        if name.startswith("llvm.") or opening.is_opened(name):
-            return header
-        if name in _HOST_FUNCTIONS or name in _DEFINED_FUNCTIONS:
-            return header
+            refused = REFUSED_PREFIX + name
+            return _stub(refused, header.replace(f"@{name}", f'@"{refused}"'))
+        known = name in _HOST_FUNCTIONS or name in _DEFINED_FUNCTIONS
+        if known or name.startswith("llvm.") or opening.is_opened(name):
+            return irtext.Function(name, header)
         self.refuse(name, f"the function `{symbols.demangle(name)}`, which has no body")
-        return self.stub(header)
-
-    def stub(self, declaration: str) -> str:
-        """A definition that is never called, so that the host's code is complete."""
-        text = declaration.replace("declare", "define", 1).replace(" immarg", "")
-        return text + " {\n  unreachable\n}"
+        return _stub(name, header)
 
     def shared(self, name: str, line: str) -> list[str]:
         """Lines for a global in shared memory: the guarded bytes and their middle."""
@@ -191,6 +185,12 @@ class _Rewriter:
             f"{match['at']} = internal alias {_SPACE.sub('', kind)},"
             f' getelementptr (i8, ptr @"{symbol}", i64 {before})',
         ]
+
+
+def _stub(name: str, declaration: str) -> irtext.Function:
+    """A definition that is never called, so that the host's code is complete."""
+    header = declaration.replace("declare", "define", 1).replace(" immarg", "")
+    return irtext.Function(name, header + " {", ["  unreachable"])
 
 
 def _rest(line: str) -> str | None:
@@ -225,9 +225,9 @@ def retarget(text: irtext.Text) -> Retargeted:
     functions: dict[str, irtext.Function] = {}
     for function in text.functions.values():
         if function.is_declaration:
-            header = rewriter.declaration(function)
-            if header is not None:
-                functions[function.name] = irtext.Function(function.name, header)
+            kept = rewriter.declaration(function)
+            if kept is not None:
+                functions[kept.name] = kept
             continue
         function.header = rewriter.header(function.header)
         function.body = [

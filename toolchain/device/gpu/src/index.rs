@@ -165,3 +165,18 @@ pub fn block_rank() -> usize {
 pub fn grid_size() -> usize {
     grid_dim_x() as usize * grid_dim_y() as usize * grid_dim_z() as usize
 }
+
+/// The thread's position among all threads of the grid, whatever its dimensions: block after
+/// block, each thread once.
+#[inline(always)]
+#[must_use]
+pub fn global_rank() -> usize {
+    block_rank() * block_size() as usize + thread_rank() as usize
+}
+
+/// Threads in the whole grid, all dimensions together.
+#[inline(always)]
+#[must_use]
+pub fn global_size() -> usize {
+    grid_size() * block_size() as usize
+}

@@ -43,9 +43,10 @@ pub mod sync;
 pub use feature::{Feature, arch, has};
 pub use index::{
     Dim3, block_dim, block_dim_x, block_dim_y, block_dim_z, block_idx, block_idx_x, block_idx_y,
-    block_idx_z, block_rank, block_size, global_size_x, global_size_y, global_size_z, global_x,
-    global_y, global_z, grid_dim, grid_dim_x, grid_dim_y, grid_dim_z, grid_size, lane_id,
-    thread_idx, thread_idx_x, thread_idx_y, thread_idx_z, thread_rank, warp_size,
+    block_idx_z, block_rank, block_size, global_rank, global_size, global_size_x, global_size_y,
+    global_size_z, global_x, global_y, global_z, grid_dim, grid_dim_x, grid_dim_y, grid_dim_z,
+    grid_size, lane_id, thread_idx, thread_idx_x, thread_idx_y, thread_idx_z, thread_rank,
+    warp_size,
 };
 pub use math::Float;
 pub use shared::{Shared, dynamic_shared, dynamic_shared_bytes};
