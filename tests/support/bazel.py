@@ -6,8 +6,11 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from fatcrate.rules.ninja import runner
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
@@ -39,6 +42,21 @@ def program() -> str:
     found = shutil.which("bazel")
     assert found, "these tests run Bazel: apt-get install bazel-bootstrap"
     return found
+
+
+def fatcrate() -> str:
+    """Path of the command ``fatcrate`` that goes with the interpreter of the tests."""
+    return str(Path(sys.executable).parent / "fatcrate")
+
+
+def ninja() -> str:
+    """Path of Ninja, as the front end finds it."""
+    return str(runner.find())
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @dataclass
@@ -96,6 +114,14 @@ class Workspace:
         """``bazel build``."""
         return self.run("build", *argv, check=check)
 
+    def close(self) -> None:
+        """Ends the server, and removes what it wrote: Bazel leaves folders without w."""
+        self.run("shutdown", check=False)
+        if self.output_user_root:
+            for folder, _, _ in os.walk(self.output_user_root):
+                os.chmod(folder, 0o700)
+            shutil.rmtree(self.output_user_root)
+
     def bin(self) -> Path:
         """The folder of the outputs of the last build."""
         return self.root / ".out" / "bin"
@@ -107,7 +133,7 @@ class Workspace:
             for path in sorted((configuration / "bin").rglob("*")):
                 if path.is_file() and not path.is_symlink():
                     name = str(path.relative_to(configuration / "bin"))
-                    found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    found[name] = sha256(path)
         return found
 
 
