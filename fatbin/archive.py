@@ -6,7 +6,9 @@ data, each padded to an even offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 from fatcrate.fatbin import errors
 from fatcrate.fatbin.source import Source
@@ -67,6 +69,55 @@ def entries(source: Source) -> Iterator[tuple[str, int, int]]:
             name = name.removesuffix("/")
         yield name, start, size
         at = start + size + size % 2
+
+
+def rewrite(source: Source, edit: Callable[[Source], Source], stream: BinaryIO) -> None:
+    """Writes the archive with its members edited and its symbol table pointing right.
+
+    ``edit`` gives the new contents of a member; the headers keep name, time and owner.
+    """
+    everything = list(entries(source))
+    names = {"/", "//", "/SYM64/"}
+    made: list[tuple[int, Source]] = []  # old header offset, contents
+    for name, offset, size in everything:
+        part = source.window(offset, size, f"member {name}", f"{source.name}({name})")
+        special = name in names or name.startswith("__.SYMDEF")
+        made.append((offset - HEADER_SIZE, part if special else edit(part)))
+    if any(_is_bsd(source, at) for at, _ in made):
+        source.fault(errors.UNSUPPORTED, 0, "is an archive with BSD names; they are only read")
+    moved: dict[int, int] = {}
+    at = len(MAGIC)
+    for old, part in made:
+        moved[old] = at
+        at += HEADER_SIZE + part.size + part.size % 2
+    stream.write(MAGIC)
+    for (old, part), (name, _, _) in zip(made, everything, strict=True):
+        head = bytes(source.read(old, HEADER_SIZE, "archive member header"))
+        stream.write(head[:48] + str(part.size).encode().ljust(10) + head[58:])
+        if name in ("/", "/SYM64/"):
+            stream.write(_symbol_table(source, bytes(part.all()), name, moved))
+        else:
+            stream.writelines(part.chunks())
+        stream.write(b"\n" * (part.size % 2))
+
+
+def _is_bsd(source: Source, at: int) -> bool:
+    return bytes(source.read(at, 3, "archive member header")) == b"#1/"
+
+
+def _symbol_table(source: Source, data: bytes, name: str, moved: dict[int, int]) -> bytes:
+    """The symbol table (big-endian count, member offsets, names) with new offsets."""
+    code, width = ("Q", 8) if name == "/SYM64/" else ("I", 4)
+    if len(data) < width:
+        return data
+    (count,) = struct.unpack_from(">" + code, data)
+    if count > (len(data) - width) // width:
+        source.fault(errors.BAD_ARCHIVE, len(MAGIC), "has a damaged symbol table")
+    old = struct.unpack_from(f">{count}{code}", data, width)
+    if any(offset not in moved for offset in old):
+        source.fault(errors.BAD_ARCHIVE, len(MAGIC), "has a symbol table that points nowhere")
+    new = struct.pack(f">{count}{code}", *(moved[offset] for offset in old))
+    return data[:width] + new + data[width + len(new) :]
 
 
 def _long_name(source: Source, table: bytes, offset: int, at: int) -> str:

@@ -20,6 +20,8 @@ KIND_CUBIN: Final = 2
 KIND_LTOIR: Final = 8
 KIND_TILEIR: Final = 0x80
 KIND_GROUP: Final = 0x100
+#: Ours: a container with one such entry holds the program headers of a file that was cut.
+KIND_FILLER: Final = 0x7FF8
 
 FLAG_64BIT: Final = 0x1
 FLAG_DEBUG: Final = 0x2

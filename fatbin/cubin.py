@@ -177,8 +177,7 @@ class _Reader:
         self._read_functions()
         by_name = {f.name: f for f in self.functions.values()}
         module_info: list[bytes] = []
-        for section in elf.sections:
-            name, head = section.name, section.header
+        for _, name, head in elf.sections:
             if name.startswith(".nv."):
                 if name == ".nv.info":
                     module_info.append(elf.contents(head, name))
@@ -214,7 +213,7 @@ class _Reader:
             global_bytes=self.global_bytes,
             module_constant_bytes=self.module_constants,
             compat=self.compat,
-            extent=elf.extent,
+            extent=0 if self.resources_only else elf.extent,
             objects=self.objects,
         )
 
@@ -222,13 +221,12 @@ class _Reader:
         records, names = self.elf.symbol_table()
         text = self.elf.string
         for index, (name, info, other, section, _, size) in enumerate(records):
-            if section == c.SHN_UNDEF:
-                continue
             if info & 0xF == c.STT_FUNC:
-                function = Function(text(names, name), bool(other & c.STO_CUDA_ENTRY))
-                function.code_bytes = size
-                self.functions[index] = function
-            elif info == _GLOBAL_OBJECT:
+                if section != c.SHN_UNDEF:
+                    function = Function(text(names, name), bool(other & c.STO_CUDA_ENTRY))
+                    function.code_bytes = size
+                    self.functions[index] = function
+            elif info == _GLOBAL_OBJECT and section != c.SHN_UNDEF and not self.resources_only:
                 self.objects[text(names, name)] = size
 
     def _read_section(

@@ -6,6 +6,7 @@ only when asked for. Source: System V gABI, chapters 4 and 5.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -42,6 +43,13 @@ class Note(NamedTuple):
     owner: str
     type: int
     data: bytes
+
+
+def _strings(table: bytes) -> dict[int, str]:
+    """The strings of a table by offset, all at once; ends of strings are not in it."""
+    parts = table.decode("latin-1").split("\0") if table.isascii() else []
+    starts = itertools.accumulate((len(part) + 1 for part in parts), initial=0)
+    return dict(zip(starts, parts, strict=False))
 
 
 class Elf:
@@ -94,9 +102,11 @@ class Elf:
             index = headers[0].link
         if index >= len(headers):
             self.source.fault(errors.BAD_ELF, 0x3E, f"names section {index} as its name table")
-        names = self.contents(headers[index], "section names")
+        table = self.contents(headers[index], "section names")
+        names = _strings(table)
         return [
-            Section(i, self.string(names, h.name) if i else "", h) for i, h in enumerate(headers)
+            Section(i, names[h.name] if h.name in names else self.string(table, h.name), h)
+            for i, h in enumerate(headers)
         ]
 
     def string(self, table: bytes, offset: int) -> str:

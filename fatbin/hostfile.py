@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import NoReturn
 
-from fatcrate.fatbin import archive, errors, packer, ptx, reader
+from fatcrate.fatbin import archive, errors, packer, ptx, reader, wheel
 from fatcrate.fatbin import constants as c
-from fatcrate.fatbin.elf import Elf
+from fatcrate.fatbin.elf import Elf, Section
 from fatcrate.fatbin.model import Fatbin, Image, Module
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain import names
@@ -30,9 +31,10 @@ _FOREIGN = {
 }
 
 
-def modules(source: Source) -> Iterator[Module]:
-    """The file, or each member of an archive, with the containers in it.
+def modules(source: Source, stack: contextlib.ExitStack) -> Iterator[Module]:
+    """The file, or each member of an archive or wheel, with the containers in it.
 
+    Members of wheels are unpacked to temporary files that live as long as ``stack``.
     Members without device code give modules without containers. Raises FC0400 when the file
     is of no known kind, FC0408 for COFF and Mach-O.
     """
@@ -40,6 +42,10 @@ def modules(source: Source) -> Iterator[Module]:
         for member in archive.members(source):
             if member.size >= 4 and _is_elf(member):
                 yield module(member)
+        return
+    if wheel.is_wheel(source):
+        for member in wheel.members(source, stack):
+            yield from modules(member, stack)
         return
     yield module(source)
 
@@ -107,14 +113,19 @@ def _elf_module(source: Source) -> Module:
         if section.header.type == c.SHT_NOBITS:
             made.notes.append(f"section {section.name} has no contents (a debug file)")
             continue
-        part = source.window(section.header.offset, section.header.size, f"section {section.name}")
-        if section.name in CUDA_SECTIONS:
-            made.fatbins.extend(reader.read_all(part, section.name))
-        else:
-            from fatcrate.fatbin import hip
-
-            made.fatbins.extend(hip.read_all(part, section.name))
+        made.fatbins.extend(containers(source, section))
     return made
+
+
+def containers(source: Source, section: Section) -> list[Fatbin]:
+    """The containers of a host section; their offsets count from the section's start."""
+    head = section.header
+    part = source.window(head.offset, head.size, f"section {section.name}")
+    if section.name in CUDA_SECTIONS:
+        return reader.read_all(part, section.name)
+    from fatcrate.fatbin import hip
+
+    return hip.read_all(part, section.name)
 
 
 def _bare(source: Source, kind: str, arch: Arch | None) -> Fatbin:

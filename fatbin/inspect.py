@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import sys
@@ -50,8 +51,9 @@ def main(argv: list[str]) -> int:
     elif args.resources:
         detail = "resources"
     gc.disable()  # a large library gives millions of small objects and no cycles
-    with open_source(args.file) as source:
-        made = describe.describe(args.file, hostfile.modules(source), detail)
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(open_source(args.file))
+        made = describe.describe(args.file, hostfile.modules(source, stack), detail)
     if not made.document["fatbins"] and not any(m["notes"] for m in made.document["modules"]):
         fail(
             errors.NOT_RECOGNISED,

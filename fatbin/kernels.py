@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fatcrate.fatbin import codeobject, cubin, ptx
+from fatcrate.fatbin.elf import Elf
 from fatcrate.fatbin.model import Image
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.diagnostics import FatcrateError
@@ -62,7 +63,7 @@ def details(
     if image.kind == "cubin":
         made = cubin.read(payload, resources_only=resources_only)
         more: dict[str, object] = {
-            "size": made.extent if image.method == "none" else image.size,
+            "size": made.extent if image.method == "none" and made.extent else image.size,
             "toolkit": made.toolkit,
             "tool": made.tool,
             "tool_options": made.options,
@@ -147,6 +148,11 @@ def of_code_object(found: codeobject.CodeObject) -> list[KernelInfo]:
             )
         )
     return made
+
+
+def extent(payload: bytes, name: str) -> int:
+    """The size of an ELF image without the padding behind it."""
+    return Elf(Source(name, data=payload)).extent
 
 
 def names_of(image: Image) -> list[str]:

@@ -64,7 +64,8 @@ def read_all(source: Source, section: str = "") -> list[Fatbin]:
             if not is_fatbin(source, at):
                 source.fault(errors.MALFORMED, at, "has bytes that are no fatbin")
         fatbin = read(source, at, section)
-        found.append(fatbin)
+        if [image.kind_code for image in fatbin.images] != [c.KIND_FILLER]:
+            found.append(fatbin)
         at += fatbin.size
     return found
 

@@ -1,0 +1,157 @@
+"""New contents for containers: images left out, or compressed in another way."""
+
+from __future__ import annotations
+
+import fnmatch
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from fatcrate.fatbin import compression, hip, kernels
+from fatcrate.fatbin import constants as c
+from fatcrate.fatbin.model import Fatbin, Image
+from fatcrate.fatbin.source import Source
+from fatcrate.fatbin.structs import ENTRY_HEADER, FATBIN_HEADER, FatbinHeader
+
+Part = bytes | tuple[int, int]
+
+
+@dataclass
+class Edited:
+    """A container's new contents: bytes, or (offset, size) of its source."""
+
+    fatbin: Fatbin
+    parts: list[Part]
+    kept: list[Image]
+    removed: list[Image] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return sum(len(p) if isinstance(p, bytes) else p[1] for p in self.parts)
+
+
+Editor = Callable[[Fatbin], Edited]
+
+
+def keeper(archs: Sequence[str], pattern: str = "") -> Editor:
+    """An editor that keeps images of ``archs`` (all, if empty), and of these only images with
+    a kernel that matches the glob ``pattern``.
+
+    A concatenated group is one compressed block; it stays whole if any of its images stays.
+    """
+    wanted = set(archs)
+
+    def keeps(image: Image) -> bool:
+        if image.kind == "host":
+            return True
+        if wanted and str(image.arch) not in wanted and image.target not in wanted:
+            return False
+        if not pattern:
+            return True
+        found = kernels.of_image(image)
+        image.release()
+        return any(fnmatch.fnmatchcase(k.name, pattern) for k in found)
+
+    def edit(fatbin: Fatbin) -> Edited:
+        groups = {i.offset for i in fatbin.images if i.grouped and keeps(i)}
+        kept: list[Image] = []
+        removed: list[Image] = []
+        for image in fatbin.images:
+            stays = image.offset in groups if image.grouped else keeps(image)
+            (kept if stays else removed).append(image)
+        return _assemble(fatbin, kept, removed, {})
+
+    return edit
+
+
+def recompressor(mode: compression.Mode, level: int | None) -> Editor:
+    """An editor that stores every image as ``mode`` does, where that is no larger.
+
+    Encoded LTO-IR and concatenated groups stay as they are.
+    """
+
+    def edit(fatbin: Fatbin) -> Edited:
+        replaced: dict[int, list[Part]] = {}
+        for image in fatbin.images:
+            made = _recompressed(image, mode, level)
+            image.release()
+            if made is not None:
+                replaced[image.offset] = made
+        return _assemble(fatbin, fatbin.images, [], replaced, mode, level)
+
+    return edit
+
+
+def _assemble(
+    fatbin: Fatbin,
+    kept: list[Image],
+    removed: list[Image],
+    replaced: dict[int, list[Part]],
+    mode: compression.Mode | None = None,
+    level: int | None = None,
+) -> Edited:
+    if fatbin.format in ("hip-bundle", "hip-compressed"):
+        return _bundle(fatbin, kept, removed, mode, level)
+    parts: list[Part] = []
+    seen: set[int] = set()
+    for image in kept:
+        if image.offset in seen:
+            continue  # another image of the same group
+        seen.add(image.offset)
+        parts.extend(replaced.get(image.offset) or [(image.offset, _entry_size(image))])
+    size = sum(len(p) if isinstance(p, bytes) else p[1] for p in parts)
+    head = FatbinHeader(c.FATBIN_MAGIC, c.FATBIN_VERSION, FATBIN_HEADER.size, size)
+    return Edited(fatbin, [FATBIN_HEADER.write(head), *parts], kept, removed)
+
+
+def _entry_size(image: Image) -> int:
+    head = ENTRY_HEADER.read(image.source.read(image.offset, ENTRY_HEADER.size, "entry header"))
+    return head.header_size + head.stored
+
+
+def _recompressed(image: Image, mode: compression.Mode, level: int | None) -> list[Part] | None:
+    """The entry with another compression; None when it stays as it is."""
+    if image.encoded or image.grouped or image.kind not in ("cubin", "ptx", "tileir"):
+        return None
+    method: compression.Method = "none"
+    if mode != "none":
+        method = "lz4" if mode == "speed" else "zstd"
+    payload = image.payload
+    packed = payload
+    if method != "none":
+        chosen = level if level is not None else compression.LEVELS.get(mode, 5)
+        packed = compression.compress(payload, method, chosen)
+        if len(packed) >= image.stored_size:
+            return None
+    block = image.source.read(image.offset, image.payload_offset - image.offset, "entry header")
+    stored = (len(packed) + 7) // 8 * 8
+    flags = image.flags & ~(c.FLAG_LZ4 | c.FLAG_ZSTD)
+    flags |= {"none": 0, "lz4": c.FLAG_LZ4, "zstd": c.FLAG_ZSTD}[method]
+    head = ENTRY_HEADER.read(block)._replace(
+        stored=stored,
+        compressed=0 if method == "none" else len(packed),
+        uncompressed=0 if method == "none" else len(payload),
+        flags=flags,
+    )
+    rest = bytes(block[ENTRY_HEADER.size :])
+    return [ENTRY_HEADER.write(head) + rest + bytes(packed) + bytes(stored - len(packed))]
+
+
+def _bundle(
+    fatbin: Fatbin,
+    kept: list[Image],
+    removed: list[Image],
+    mode: compression.Mode | None,
+    level: int | None,
+) -> Edited:
+    entries = [
+        hip.Entry(i.target, Source(i.source.name, data=i.payload)) for i in kept if i.kind != "host"
+    ]
+    buffer = io.BytesIO()
+    hip.write_raw(entries, buffer)
+    raw = buffer.getvalue()
+    compressed = mode != "none" if mode is not None else fatbin.format == "hip-compressed"
+    if compressed:
+        chosen = level or {"size": 19, "balanced": 9}.get(mode or "", hip.DEFAULT_LEVEL)
+        raw = hip.compress(raw, level=chosen)
+    return Edited(fatbin, [raw], kept, removed)
