@@ -128,11 +128,13 @@ def parse_messages(text: str, ptx: str, file: str) -> list[Diagnostic]:
         number = int(match["line"]) if match["line"] else None
         excerpt = lines[number - 1].strip() if number and number <= len(lines) else None
         where = Location(file, number, excerpt=excerpt)
-        subject = _kernel_at(lines, number) or os.path.basename(file)
+        named = _NAMED.search(match["text"])
+        subject = named[1] if named else _kernel_at(lines, number) or os.path.basename(file)
         found.append(Diagnostic(kind, subject, match["text"].strip(), location=where))
     return found
 
 
+_NAMED = re.compile(r"(?:entry function|function|entry) '([A-Za-z_$%][\w$]*)'")
 _FUNCTION = re.compile(r"\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([A-Za-z_$%][\w$]*)")
 
 

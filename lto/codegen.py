@@ -9,14 +9,13 @@ or the newest that ``--min-driver`` loads, since the user's driver compiles it.
 from __future__ import annotations
 
 import argparse
-import re
 
-from fatcrate.lto import emit, errors, isolate, pipeline, policy
-from fatcrate.lto.engine import EngineError, Target, Tuning
+from fatcrate.lto import emit, generate, isolate, policy
+from fatcrate.lto.engine import Target, Tuning
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
-from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.diagnostics import FatcrateError
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
@@ -125,79 +124,13 @@ def main(argv: list[str]) -> int:
         args.ftz, args.div, args.sqrt, args.contract, args.debug, tuple(args.llvm_option)
     )
 
-    def work() -> str:
-        return generate(linked, args.linked, arch, target, tuning, chosen)
-
+    job = generate.Job(linked, args.linked, arch, target, tuning, chosen)
     try:
-        ptx = isolate.run(work, timeout=args.timeout)
+        ptx = isolate.run(lambda: generate.generate(job), timeout=args.timeout)
     except isolate.Crash as crash:
-        raise FatcrateError(describe_crash(crash, arch, manifest)) from crash
+        fault = generate.describe_crash(crash, job, manifest, args.timeout)
+        raise FatcrateError(fault) from crash
     ptx = emit.pin_files(ptx)
     emit.check_kernels(emit.entries(ptx), [k.name for k in manifest.kernels], str(arch))
     atomic.write_text(args.output, ptx)
     return 0
-
-
-def generate(
-    linked: bytes,
-    file: str,
-    arch: archs.Arch,
-    target: Target,
-    tuning: Tuning,
-    chosen: policy.Policy,
-) -> str:
-    """PTX text; runs LLVM in this process."""
-    from fatcrate.lto.llvm import LlvmliteEngine
-
-    engine = LlvmliteEngine()
-    try:
-        engine.set_options(chosen.llvm_options())
-        module = engine.parse_bitcode(linked)
-        if chosen.edits(linked):
-            module = engine.parse_text(chosen.apply(module.text()))
-        pipeline.optimise(engine, module, arch, target, tuning)
-        return engine.emit(module, target)
-    except EngineError as error:
-        fail(errors.BAD_BITCODE, file, str(error), remedy="link the target again")
-
-
-_REASON = re.compile(r"^(?:LLVM ERROR|error): (.*)$", re.MULTILINE)
-_FUNCTION = re.compile(r"[Ii]n function:? '?\"?([\w$.]+)")
-_INTRINSIC = re.compile(r"%?(llvm\.[\w.]+)")
-
-
-def describe_crash(
-    crash: isolate.Crash, arch: archs.Arch, manifest: manifests.Manifest
-) -> Diagnostic:
-    """What LLVM's last words on stderr mean, with symbol and arch."""
-    from fatcrate.lto import symbols
-
-    if crash.timed_out:
-        return Diagnostic(
-            errors.ENGINE_TIMEOUT,
-            manifest.name,
-            f"code generation for {arch} {crash.reason()}",
-            "raise --timeout, or lower the optimisation level",
-        )
-    reason = _REASON.search(crash.stderr)
-    function = _FUNCTION.search(crash.stderr)
-    symbol = function[1] if function else ""
-    subject = symbols.demangle(symbol) if symbol else manifest.name
-    notes = [f"symbol {symbol}"] if symbol and symbol != subject else []
-    if not reason:
-        return Diagnostic(
-            errors.ENGINE_CRASH,
-            subject,
-            f"the process that generates code for {arch} {crash.reason()}",
-            "report it with the linked module",
-            notes=(*notes, *crash.stderr.strip().splitlines()[-5:]),
-        )
-    intrinsic = _INTRINSIC.search(crash.stderr)
-    what = f"{intrinsic[1]}: " if intrinsic else ""
-    return Diagnostic(
-        errors.CODEGEN_FAILED,
-        subject,
-        f"LLVM cannot generate code for {arch}: {what}{reason[1].strip()}",
-        f"guard the code with `gpu::has(...)`, or drop {arch} from the target",
-        notes=tuple(notes),
-    )

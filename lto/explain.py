@@ -35,7 +35,7 @@ def matching(wanted: str, candidates: Iterable[str]) -> list[str]:
 def unknown(wanted: str, table: Table, option: str) -> Diagnostic:
     """The fault for an option that names no symbol."""
     near = symbols.nearest(wanted, table.owners)
-    remedy = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+    remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
     return Diagnostic(
         errors.UNKNOWN_SYMBOL, wanted, f"is given with {option}, but no input has it", remedy
     )

@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NoReturn
 
 from fatcrate.lto import archive, bitcode, errors
 from fatcrate.lto.bitcode import ModuleInfo
@@ -68,7 +68,7 @@ def load(name: str, kind: Kind, path: str) -> Unit:
     faults = Collector()
     for label, body in _bodies(data, path):
         try:
-            module = _module(label, body, path)
+            module = _module(name, label, body, path)
         except FatcrateError as error:
             faults.absorb(error)
             continue
@@ -92,18 +92,18 @@ def _bodies(data: memoryview, path: str) -> Iterator[tuple[str, memoryview]]:
         yield f"{base}({os.path.basename(member.name)})", body
 
 
-def _module(label: str, body: memoryview, path: str) -> memoryview | None:
+def _module(name: str, label: str, body: memoryview, path: str) -> memoryview | None:
     """The bitcode of a candidate; None for what is not code (metadata)."""
     head = bytes(body[:8])
+    if label.endswith((".rmeta)", ".rmeta", "rust.metadata.bin)")) or head.startswith(b"rust"):
+        return None
     if bitcode.is_bitcode(head):
         return bitcode.unwrap(body, label)
     if head[:4] == b"\x7fELF":
-        return _embedded(label, body)
+        return _embedded(name, label, body)
     for magic, what in _OTHER_MAGICS:
         if head.startswith(magic):
-            _wrong_target(label, what)
-    if label.endswith((".rmeta)", ".rmeta", "rust.metadata.bin)")) or head.startswith(b"rust"):
-        return None
+            _wrong_target(name, path, what)
     if path.endswith(".ll") or _looks_like_text(body):
         return memoryview(_assemble(label, bytes(body)))
     fail(
@@ -115,19 +115,19 @@ def _module(label: str, body: memoryview, path: str) -> memoryview | None:
     )
 
 
-def _wrong_target(label: str, what: str) -> None:
+def _wrong_target(name: str, path: str, what: str) -> NoReturn:
     fail(
         errors.NOT_DEVICE_CODE,
-        label,
-        f"is {what}, not GPU bitcode",
+        name,
+        f"{os.path.basename(path)} holds {what}, not GPU bitcode",
         remedy="compile the crate with --target nvptx64-nvidia-cuda",
     )
 
 
-def _embedded(label: str, body: memoryview) -> memoryview:
+def _embedded(crate: str, label: str, body: memoryview) -> memoryview:
     """The ``.llvmbc`` section of an ELF object (ELF gABI, 64-bit little endian)."""
     if len(body) < 64 or body[4] != 2 or body[5] != 1:
-        _wrong_target(label, "an ELF object that is not 64-bit little endian")
+        _wrong_target(crate, label.split("(")[0], "an ELF object that is not 64-bit little endian")
     machine = struct.unpack_from("<H", body, 18)[0]
     table, entry_size, count, names = (
         *struct.unpack_from("<Q", body, 40),
@@ -150,8 +150,7 @@ def _embedded(label: str, body: memoryview) -> memoryview:
             if kind != 8 and text.startswith(b".llvmbc\0") and size:
                 return body[offset : offset + size]
     what = _ELF_MACHINES.get(machine, f"ELF machine {machine}")
-    _wrong_target(label, f"machine code for {what} without embedded bitcode")
-    raise AssertionError
+    _wrong_target(crate, label.split("(")[0], f"machine code for {what}")
 
 
 _TEXT_STARTS = (b";", b"source_filename", b"target ", b"define ", b"declare ", b"@", b"%", b"!")
@@ -194,14 +193,14 @@ def check_targets(units: list[Unit], triple: str, llvm: tuple[int, ...]) -> None
 
 
 def _check_target(unit: Unit, member: Member, triple: str, llvm: tuple[int, ...]) -> None:
-    info = member.info
+    info, file = member.info, os.path.basename(unit.path)
     if unit.kind == "libdevice":
         return  # NVIDIA's own triple, and bitcode of an LLVM that every newer one reads
     if info.triple.split("-")[0] != triple.split("-")[0]:
         fail(
             errors.NOT_DEVICE_CODE,
             unit.name,
-            f"{member.name} is compiled for {info.triple or 'no target'}, the link is for {triple}",
+            f"{file} is compiled for {info.triple or 'no target'}, the link is for {triple}",
             remedy=f"compile the crate with --target {triple}",
         )
     version = info.llvm_version
@@ -209,8 +208,7 @@ def _check_target(unit: Unit, member: Member, triple: str, llvm: tuple[int, ...]
         fail(
             errors.LLVM_VERSION,
             unit.name,
-            f"{member.name} was written by LLVM {_dotted(version)}, the linker reads LLVM"
-            f" {_dotted(llvm)}",
+            f"{file} was written by LLVM {_dotted(version)}, the linker reads LLVM {_dotted(llvm)}",
             remedy=f"compile the crate with a rustc whose LLVM is {llvm[0]} (rustc -vV shows it)",
         )
 

@@ -210,5 +210,9 @@ class LlvmliteEngine:
 
 
 def _last_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "unknown fault"
+    """The line of LLVM's text that says what is wrong, without the place in its own buffer."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    for line in lines:
+        if "error: " in line:
+            return line.split("error: ", 1)[1]
+    return lines[-1] if lines else "unknown fault"

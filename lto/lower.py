@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fatcrate.lto import layout
+
 _DIVISIONS = {
     "sdiv": "__divti3",
     "udiv": "__udivti3",
@@ -67,11 +69,9 @@ _REMAINDER = re.compile(
     re.MULTILINE,
 )
 _ALIAS = re.compile(
-    r'^@(?P<name>"[^"]*"|[-\w$.]+) = (?P<flags>(?:[a-z_]+ )*?)alias [^\n]*?, '
-    r"(?:ptr(?: addrspace\(\d+\))? )(?P<target>[^\n]*?)(?:, partition \"[^\"]*\")?$",
-    re.MULTILINE,
+    r'^@(?P<name>"[^"]*"|[-\w$.]+) = (?:[a-z_]+ )*?alias (?P<rest>[^\n]*)$', re.MULTILINE
 )
-
+_POINTER_TYPE = re.compile(r"^ptr(?: addrspace\(\d+\))? ")
 
 #: Section name -> address space (NVPTX: 3 shared, 4 constant).
 SECTIONS = {".shared": 3, ".constant": 4}
@@ -161,9 +161,12 @@ def _temporary(result: str, part: str) -> str:
     return "%fc." + re.sub(r"\W", "_", result[1:]) + "." + part
 
 
+_MARKS = (" i128 ", " frem ", " alias ", ', section ".', " extern_weak ")
+
+
 def rewrite(text: str) -> str | None:
     """The module with everything replaced; None when there is nothing to replace."""
-    if not any(mark in text for mark in (" i128 ", " frem ", " alias ", ', section ".')):
+    if not any(mark in text for mark in _MARKS):
         return None
     rewriter = _Rewriter()
     made = text
@@ -175,6 +178,8 @@ def rewrite(text: str) -> str | None:
         made = _FLOAT_TO_INT.sub(rewriter.from_float, made)
     if " alias " in made:
         made = _resolve_aliases(made)
+    if " extern_weak " in made:
+        made = _null_weak(made)
     if ', section "' in made:
         made = _place_sections(made)
     if made == text:
@@ -190,7 +195,8 @@ def rewrite(text: str) -> str | None:
 def aliases(text: str) -> Iterator[tuple[str, str]]:
     """(alias, what it stands for) for each alias in textual IR, both as they are spelt."""
     for match in _ALIAS.finditer(text):
-        yield match["name"], match["target"].strip()
+        _, target, *_ = layout.split(match["rest"])  # type, aliasee, partition
+        yield match["name"], _POINTER_TYPE.sub("", target, count=1)
 
 
 def _resolve_aliases(text: str) -> str:
@@ -215,6 +221,23 @@ def _resolve_aliases(text: str) -> str:
         names = "|".join(re.escape(name) for name in sorted(resolved, key=len, reverse=True))
         text = re.sub(rf"@({names})(?![-\w$.])", lambda m: resolved[m[1]], text)
     return text + "\n" + "\n".join(copies)
+
+
+_WEAK = re.compile(
+    r'^(?:declare extern_weak [^\n]*?(@"[^"]*"|@[-\w$.]+)\([^\n]*'
+    r'|(@"[^"]*"|@[-\w$.]+) = extern_weak [^\n]*)$\n?',
+    re.MULTILINE,
+)
+
+
+def _null_weak(text: str) -> str:
+    """Weak references that nothing defines are null."""
+    absent = [m[1] or m[2] for m in _WEAK.finditer(text)]
+    if not absent:
+        return text
+    text = _WEAK.sub("", text)
+    names = "|".join(re.escape(name) for name in sorted(absent, key=len, reverse=True))
+    return re.sub(rf"(?:{names})(?![-\w$.\"])", "null", text)
 
 
 def _place_sections(text: str) -> str:

@@ -266,7 +266,7 @@ class _Link:
         known = {*self.table.definitions}
         for unit in self.request.libraries:
             for member in unit.members:
-                known.update(s.name for s in member.info.defined())
+                known.update(s.name for s in member.info.defined() if not s.name.startswith("_"))
         faults = Collector()
         known.update(re.findall(r"^define [^\n]*?@(\w+)\(", self.request.primitives, re.MULTILINE))
         for name in missing:
@@ -284,10 +284,12 @@ class _Link:
         if name.startswith(names.SHARED_PREFIX):
             remedy = "declare shared memory with the `shared!` macro of the device library"
         elif near:
-            remedy = f"did you mean {' or '.join(f'`{n}`' for n in near)}?"
+            remedy = f"did you mean {symbols.listed((f'`{n}`' for n in near), 'or')}?"
         else:
             remedy = "add the crate that defines it to the target, or remove the declaration"
-        where = f"crate {', '.join(crates)}" if crates else "a library"
+        where = "a library"
+        if crates:
+            where = f"{'crate' if len(crates) == 1 else 'the crates'} {symbols.listed(crates)}"
         plain = symbols.demangle(name)
         return Diagnostic(
             errors.UNDEFINED,

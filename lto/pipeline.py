@@ -77,5 +77,9 @@ def optimise(
     answer_queries(engine, module, arch, target)
     engine.run_passes(module, ["always-inline"], target)
     rename_for_ptx(module)
+    if tuning.size:
+        for function in module.functions():
+            if not function.is_declaration:
+                function.add_attribute("optsize" if tuning.size == 1 else "minsize")
     engine.optimise(module, target, tuning)
     engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)

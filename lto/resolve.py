@@ -83,7 +83,6 @@ def check_duplicates(table: Table) -> list[Diagnostic]:
 
 def _duplicate(kind: Kind, name: str, found: list[tuple[str, Symbol]], what: str) -> Diagnostic:
     crates = sorted(crate for crate, _ in found)
-    listed = " and ".join([", ".join(crates[:-1]), crates[-1]])
     remedy = (
         "give one of them another name, or leave one crate out of the target"
         if what == "kernel"
@@ -92,7 +91,7 @@ def _duplicate(kind: Kind, name: str, found: list[tuple[str, Symbol]], what: str
     return Diagnostic(
         kind,
         symbols.demangle(name),
-        f"{what} is defined by the crates {listed}",
+        f"{what} is defined by the crates {symbols.listed(crates)}",
         remedy,
         notes=(f"symbol {name}",) if symbols.demangle(name) != name else (),
     )
@@ -105,7 +104,7 @@ def check_exports(table: Table, exports: Iterable[str]) -> list[Diagnostic]:
         if name in table.definitions:
             continue
         near = symbols.nearest(name, table.kernels) or symbols.nearest(name, table.definitions)
-        remedy = f"did you mean {' or '.join(near)}?" if near else ""
+        remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
         faults.append(
             Diagnostic(errors.UNKNOWN_EXPORT, name, "is exported but no crate defines it", remedy)
         )
@@ -178,7 +177,7 @@ def check_kept(table: Table, keep: Iterable[str]) -> list[Diagnostic]:
         if name in table.definitions:
             continue
         near = symbols.nearest(name, table.definitions)
-        remedy = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+        remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
         message = "is given with --undefined, but no crate defines it"
         faults.append(Diagnostic(errors.UNDEFINED, name, message, remedy))
     return faults

@@ -397,17 +397,24 @@ def ptx_name(name: str) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """The candidates whose demangled names come nearest to that of ``name``."""
+    """The candidates, demangled, that come nearest to ``name``; the best first."""
     import difflib
 
-    plain: dict[str, str] = {}
-    for candidate in sorted(set(candidates)):
-        plain.setdefault(demangle(candidate), candidate)
     wanted = demangle(name)
-    found = difflib.get_close_matches(wanted, plain, limit, 0.6)
-    last = wanted.rsplit("::", 1)[-1]
-    tails = {text.rsplit("::", 1)[-1]: text for text in plain}
-    for tail in difflib.get_close_matches(last, tails, limit, 0.75):
-        if tails[tail] not in found:
-            found.append(tails[tail])
-    return found[:limit]
+    tail = wanted.rsplit("::", 1)[-1]
+    scores: dict[str, float] = {}
+    for plain in {demangle(candidate) for candidate in candidates}:
+        if plain == wanted:
+            continue
+        for whole, part in ((wanted, plain), (tail, plain.rsplit("::", 1)[-1])):
+            matcher = difflib.SequenceMatcher(None, whole, part)
+            if matcher.real_quick_ratio() >= 0.75 and matcher.quick_ratio() >= 0.75:
+                scores[plain] = max(scores.get(plain, 0.0), matcher.ratio())
+    best = sorted((-score, plain) for plain, score in scores.items() if score >= 0.75)
+    return [plain for _, plain in best[:limit]]
+
+
+def listed(items: Iterable[str], word: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = items
+    return f"{', '.join(most)} {word} {last}" if most else last

@@ -79,14 +79,17 @@ class Workshop:
         )
 
     def compile(self, name: str, source: Path, **options: Any) -> Outcome:
-        """Compiles a crate; ``options`` are those of the recipe's ``crate_argv``."""
+        """Compiles a crate into ``libNAME.rlib``.
+
+        ``options`` are those of the recipe's ``crate_argv``, and ``crate_name``.
+        """
         output = self.folder / f"lib{name}.rlib"
         deps = [(dep, str(self.crates[dep])) for dep in options.pop("deps", [])]
         options.setdefault("sysroot", self.sysroot)
         options.setdefault("edition", "2024")
         argv = self.recipe.crate_argv(
             self.recipe_tools,
-            name,
+            options.pop("crate_name", name),
             str(source),
             str(output),
             name,

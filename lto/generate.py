@@ -1,0 +1,132 @@
+"""The part of CODEGEN that runs on LLVM, and what is told when LLVM gives up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fatcrate.lto import errors, internalize, isolate, pipeline, policy, symbols
+from fatcrate.lto.engine import Engine, EngineError, Module, Target, Tuning
+from fatcrate.toolchain import arch as archs
+from fatcrate.toolchain import manifest as manifests
+from fatcrate.toolchain.diagnostics import Diagnostic, fail
+
+
+@dataclass(frozen=True)
+class Job:
+    """One module for one arch."""
+
+    linked: bytes
+    file: str  # for messages
+    arch: archs.Arch
+    target: Target
+    tuning: Tuning
+    policy: policy.Policy
+
+
+def _optimised(engine: Engine, job: Job) -> Module:
+    engine.set_options(job.policy.llvm_options())
+    module = engine.parse_bitcode(job.linked)
+    if job.policy.edits(job.linked):
+        module = engine.parse_text(job.policy.apply(module.text()))
+    pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
+    return module
+
+
+def generate(job: Job) -> str:
+    """PTX text; runs LLVM in this process."""
+    from fatcrate.lto.llvm import LlvmliteEngine
+
+    engine = LlvmliteEngine()
+    try:
+        return engine.emit(_optimised(engine, job), job.target)
+    except EngineError as error:
+        fail(errors.BAD_BITCODE, job.file, str(error), remedy="link the target again")
+
+
+_REASON = re.compile(r"^(?:LLVM ERROR|error): (.*)$", re.MULTILINE)
+_FUNCTION = re.compile(r"[Ii]n function:? '?\"?([\w$.]+)")
+_INTRINSIC = re.compile(r"%?(llvm\.[\w.]+)")
+
+
+def describe_crash(
+    crash: isolate.Crash, job: Job, manifest: manifests.Manifest, timeout: float
+) -> Diagnostic:
+    """What LLVM's last words on stderr mean, with symbol and arch."""
+    if crash.timed_out:
+        return Diagnostic(
+            errors.ENGINE_TIMEOUT,
+            manifest.name,
+            f"code generation for {job.arch} {crash.reason()}",
+            "raise --timeout, or lower the optimisation level",
+        )
+    reason = _REASON.search(crash.stderr)
+    intrinsic = _INTRINSIC.search(crash.stderr)
+    found = culprits(crash, job, manifest, timeout)
+    subject = symbols.demangle(found[0]) if found else manifest.name
+    notes = [f"also in {symbols.describe(name)}" for name in found[1:4]]
+    if found and found[0] != subject:
+        notes.insert(0, f"symbol {found[0]}")
+    if not reason:
+        return Diagnostic(
+            errors.ENGINE_CRASH,
+            subject,
+            f"the process that generates code for {job.arch} {crash.reason()}",
+            "report it with the linked module",
+            notes=(*notes, *crash.stderr.strip().splitlines()[-5:]),
+        )
+    what = f"it does not have {intrinsic[1]}" if intrinsic else reason[1].strip()
+    return Diagnostic(
+        errors.CODEGEN_FAILED,
+        subject,
+        f"LLVM cannot generate code for {job.arch}: {what}",
+        f"guard the code with `gpu::has(...)`, or drop {job.arch} from the target",
+        notes=tuple(notes),
+    )
+
+
+def culprits(
+    crash: isolate.Crash, job: Job, manifest: manifests.Manifest, timeout: float
+) -> list[str]:
+    """Functions for which LLVM cannot generate code; empty when that cannot be found out.
+
+    LLVM names the function in some messages only. Else: the users of the intrinsic that it
+    names; else the kernels that fail alone.
+    """
+    named = _FUNCTION.search(crash.stderr)
+    if named:
+        return [named[1]]
+    intrinsic = _INTRINSIC.search(crash.stderr)
+    if intrinsic:
+        mark = f"@{intrinsic[1]}("
+
+        def users() -> list[str]:
+            from fatcrate.lto.llvm import LlvmliteEngine
+
+            module = _optimised(LlvmliteEngine(), job)
+            return [f.name for f in module.functions() if not f.is_declaration and mark in f.text()]
+
+        try:
+            return isolate.run(users, timeout=timeout)
+        except isolate.Crash:
+            return []
+    return [k.name for k in manifest.kernels if not _alone(k.name, job, timeout)]
+
+
+def _alone(kernel: str, job: Job, timeout: float) -> bool:
+    """Whether code can be generated for one kernel and what it needs."""
+
+    def attempt() -> bool:
+        from fatcrate.lto.llvm import LlvmliteEngine
+
+        engine = LlvmliteEngine()
+        module = _optimised(engine, job)
+        internalize.internalize(module, [kernel])
+        internalize.collect(engine, module)
+        engine.emit(module, job.target)
+        return True
+
+    try:
+        return isolate.run(attempt, timeout=timeout)
+    except isolate.Crash:
+        return False

@@ -1,0 +1,10 @@
+#![no_std]
+#![feature(core_intrinsics)]
+#![allow(internal_features)]
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn k(x: *mut f32, y: *mut f64) {
+    unsafe {
+        *x = core::intrinsics::expf32(*x);
+        *y = core::intrinsics::powf64(*y, 0.3);
+    }
+}

@@ -1,0 +1,5 @@
+// host
+#![no_std]
+pub fn f() -> u32 {
+    1
+}

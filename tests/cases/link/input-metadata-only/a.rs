@@ -1,0 +1,3 @@
+#![no_std]
+pub const N: u32 = 3;
+pub trait T {}

@@ -1,0 +1,5 @@
+#![no_std]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memcpy(d: *mut u8, _: *const u8, _: usize) -> *mut u8 {
+    d
+}

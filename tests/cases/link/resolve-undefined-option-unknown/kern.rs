@@ -1,0 +1,9 @@
+#![no_std]
+#[unsafe(no_mangle)]
+pub extern "C" fn debug_hook() {}
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn k(x: *mut u32) {
+    unsafe {
+        *x = 1;
+    }
+}

@@ -1,0 +1,202 @@
+"""Runs every folder beside this file as a case: sources, flags and expectations.
+
+A case has ``case.toml`` and sources. Rust sources are crates, compiled in the order of their
+names; first comment lines may say ``// deps: a b``, ``// flags: -Copt-level=0``,
+``// edition: 2021``, ``// name: other``, ``// host`` (compiled for this machine) or ``// gpu``
+(needs the device library). ``.ll`` files are passed as they are, ``.c`` and ``.cpp`` go through
+clang. Keys of ``case.toml``, all optional but ``about``:
+
+``about``       what the case shows
+``panic``       panic strategy of the sysroot (immediate-abort)
+``crates``      what is linked, in this order (all)
+``link``, ``codegen``, ``assemble``  further options of the steps
+``archs``, ``levels``                what code is generated for (sm_80; 3)
+``exit``, ``stderr``                 of the step that fails: its code and its whole text
+``warnings``    whole text on stderr of the steps that succeed
+``[expect]``    ``kernels``, ``statics``, ``kept``, ``pruned`` (lists; ``kept`` and ``pruned``
+                are regular expressions on demangled names), ``ptx``, ``not_ptx`` (regular
+                expressions), ``shared`` (kernel to bytes), ``max_registers``, ``stack``
+
+``check.py`` in the folder may define ``check(shop, case)`` for anything else.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fatcrate.lto import symbols
+from fatcrate.toolchain.discover import Tools
+from support.device import Outcome, Workshop
+
+HERE = Path(__file__).parent
+CASES = sorted(p.parent.name for p in HERE.glob("*/case.toml"))
+
+
+class StepFailed(Exception):
+    """A step ended with an error, as a case may want it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        super().__init__(outcome.stderr)
+
+
+def header(source: Path) -> dict[str, str]:
+    """``// key: value`` lines at the top of a source file."""
+    found: dict[str, str] = {}
+    for line in source.read_text(encoding="utf-8").splitlines():
+        match = re.fullmatch(r"// (\w+)(?::\s*(.*))?", line)
+        if not match:
+            break
+        found[match[1]] = match[2] or ""
+    return found
+
+
+def shown(text: str, folder: Path) -> str:
+    """Messages without what changes from run to run: the folder, hashes of crates."""
+    text = text.replace(f"{folder}/", "")
+    return re.sub(r"(?<=C)s[0-9A-Za-z]{8,13}_", "s*_", text).strip()
+
+
+class Case:
+    """One folder, on its way through the steps."""
+
+    def __init__(self, name: str, tools: Tools, folder: Path, root: Path) -> None:
+        self.name, self.source, self.root = name, HERE / name, root
+        self.spec: dict[str, Any] = tomllib.loads((self.source / "case.toml").read_text())
+        for path in self.source.iterdir():
+            if path.is_file():
+                shutil.copy(path, folder)
+        self.shop = Workshop(tools, folder, self.spec.get("panic", "immediate-abort"))
+        self.warnings = ""
+
+    def need(self, outcome: Outcome) -> None:
+        if outcome.code:
+            raise StepFailed(outcome)
+        self.warnings += outcome.stderr
+
+    def build_inputs(self) -> None:
+        folder = self.shop.folder
+        sources = sorted(p for p in folder.iterdir() if p.suffix in (".rs", ".ll", ".c", ".cpp"))
+        if any("gpu" in header(p) for p in sources if p.suffix == ".rs"):
+            assert self.shop.gpu(self.root).code == 0
+        for path in sources:
+            if path.suffix == ".rs":
+                self.compile(path)
+            elif path.suffix == ".ll":
+                self.shop.crates[path.stem] = path
+            else:
+                self.shop.crates[path.stem] = self.clang(path)
+
+    def compile(self, path: Path) -> None:
+        told = header(path)
+        output = self.shop.folder / f"lib{path.stem}.rlib"
+        deps = told.get("deps", "").split() + (["gpu"] if "gpu" in told else [])
+        options: dict[str, Any] = {"deps": deps, "rustc_flags": told.get("flags", "").split()}
+        for key, option in {"opt": "opt_level", "debug": "debug", "name": "crate_name"}.items():
+            if key in told:
+                options[option] = told[key]
+        if "host" in told:
+            command = [self.shop.tools.rustc, "--crate-type=rlib", "-Copt-level=1", "-o", output]
+            subprocess.run([*command, path], check=True, cwd=self.shop.folder)
+            self.shop.crates[path.stem] = output
+            return
+        outcome = self.shop.compile(
+            path.stem, Path(path.name), edition=told.get("edition", "2024"), **options
+        )
+        assert outcome.code == 0, outcome.stderr
+
+    def clang(self, path: Path) -> Path:
+        clang = shutil.which("clang-22") or shutil.which("clang", path="/usr/lib/llvm-22/bin")
+        if clang is None:
+            pytest.skip("clang 22 is not installed")
+        output = path.with_suffix(".bc")
+        flags = ["-O1", "-emit-llvm", "-c", "--target=nvptx64-nvidia-cuda", "-march=sm_75", "-fno-rtti"]
+        isa = ["-Xclang", "-target-feature", "-Xclang", "+ptx80"]
+        command = [clang, *flags, *isa, "-o", output, path.name]
+        subprocess.run(command, check=True, cwd=self.shop.folder)
+        return output
+
+    def run(self) -> None:
+        """All steps; raises :class:`StepFailed` at the first that fails."""
+        self.build_inputs()
+        spec, shop = self.spec, self.shop
+        order = spec.get("crates")
+        crates = [(n, shop.crates[n]) for n in order] if order else None
+        self.need(shop.link("case", *spec.get("link", []), crates=crates))
+        for arch in spec.get("archs", ["sm_80"]):
+            for level in spec.get("levels", ["3"]):
+                self.need(shop.codegen("case", arch, level, *spec.get("codegen", [])))
+                if not arch.startswith("compute"):
+                    self.need(shop.assemble("case", arch, *spec.get("assemble", [])))
+                self.check_code(arch)
+
+    def check_link(self) -> None:
+        expect = self.spec.get("expect", {})
+        manifest, report = self.shop.json("case.manifest.json"), self.shop.json("case.link.json")
+        kernels = [k["name"] for k in manifest["kernels"]]
+        assert kernels == sorted(expect.get("kernels", kernels))
+        statics = [s["name"] for s in manifest["statics"]]
+        assert statics == expect.get("statics", statics)
+        for kernel in manifest["kernels"]:
+            if kernel["name"] in expect.get("shared", {}):
+                assert kernel["static_shared"] == expect["shared"][kernel["name"]]
+        names = {
+            "kept": report["kept"],
+            "pruned": [n for c in report["crates"] for n in c["pruned"]],
+        }
+        for key, present in names.items():
+            shown = [symbols.demangle(n) for n in present]
+            for pattern in expect.get(key, []):
+                assert any(re.search(pattern, n) for n in shown), (key, pattern, shown)
+
+    def check_code(self, arch: str) -> None:
+        expect = self.spec.get("expect", {})
+        ptx = self.shop.text(f"case.{arch}.ptx")
+        for pattern in [*expect.get("ptx", []), *expect.get("ptx_" + arch, [])]:
+            assert re.search(pattern, ptx, re.MULTILINE), f"{pattern} not in\n{ptx}"
+        for pattern in [*expect.get("not_ptx", []), *expect.get("not_ptx_" + arch, [])]:
+            assert not re.search(pattern, ptx, re.MULTILINE), f"{pattern} in\n{ptx}"
+        if arch.startswith("compute"):
+            return
+        for kernel in self.shop.json(f"case.{arch}.json")["kernels"]:
+            assert kernel["registers"] <= expect.get("max_registers", 255)
+            assert kernel["stack"] <= expect.get("stack", 1 << 30)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(
+    name: str, tools: Tools, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = Case(name, tools, tmp_path, root)
+    wanted = case.spec.get("stderr")
+    try:
+        case.run()
+    except StepFailed as failure:
+        assert wanted is not None, failure.outcome.stderr
+        assert shown(failure.outcome.stderr, tmp_path) == wanted.strip()
+        assert failure.outcome.code == case.spec.get("exit", 1)
+        leftovers = [p.name for p in tmp_path.iterdir() if p.name.endswith(".tmp")]
+        assert leftovers == []
+        return
+    assert wanted is None, "the case should have failed"
+    assert shown(case.warnings, tmp_path) == case.spec.get("warnings", "").strip()
+    case.check_link()
+    special = case.source / "check.py"
+    if special.exists():
+        spec = importlib.util.spec_from_file_location(f"check_{name}", special)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.check(case.shop, case)
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) >= 120
