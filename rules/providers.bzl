@@ -39,3 +39,12 @@ GpuSysrootInfo = provider(
         "panic": "string: what a panic does, \"immediate-abort\" or \"abort\"",
     },
 )
+
+GpuBuildScriptInfo = provider(
+    doc = "What the build script of a Cargo package made. Made by `gpu_rust_build_script`.",
+    fields = {
+        "device": "File: folder of its results for crates for the GPU",
+        "host": "File: folder of its results for crates for this machine",
+        "links": "string: the manifest's `links` key, or empty",
+    },
+)

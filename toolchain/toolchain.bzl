@@ -62,6 +62,7 @@ def _gpu_toolchain_impl(ctx):
         step_inputs = {
             "abi-check": fatbin,
             "assemble": depset([ctx.file.ptxas], transitive = [lto]),
+            "build-script": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
             "codegen": lto,
             "compile": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
             "embed": fatbin,

@@ -15,6 +15,7 @@ from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail
 _EPILOG = """\
 examples:
   fatcrate import Cargo.toml                    fatcrate.yaml beside Cargo.toml
+  fatcrate import Cargo.toml --bazel            BUILD files too
   fatcrate import Cargo.toml -p kernels --features fast --archs sm_90,sm_120
   fatcrate import Cargo.toml --offline --check  fail when the files are out of date
 
@@ -44,6 +45,13 @@ def parser() -> argparse.ArgumentParser:
     add("--archs", default="", metavar="LIST", help="archs of the kernel targets")
     add("--vendor-dir", default="vendor", metavar="DIR", help="for sources (default: vendor)")
     add("--output", metavar="FILE", help="the project file (default: fatcrate.yaml beside it)")
+    add("--bazel", action="store_true", help="write BUILD files too")
+    add(
+        "--bazel-rules",
+        default="@fatcrate//rules:defs.bzl",
+        metavar="LABEL",
+        help="what BUILD files load (default: @fatcrate//rules:defs.bzl)",
+    )
     add("--check", action="store_true", help="write nothing; fail when a file would change")
     add("--offline", action="store_true", help="use no network")
     add("--locked", action="store_true", help="fail when Cargo.lock would change")
@@ -71,6 +79,11 @@ def main(argv: list[str]) -> int:
     options = Options(folder, args.vendor_dir, tuple(_words([args.archs])))
     project = plan(_cargo(manifest, mode), selection, options)
     files = {output: emit_yaml.document(project, old)}
+    if args.bazel:
+        from fatcrate.rules.cargo import emit_bazel
+
+        documents = emit_bazel.documents(project, folder, args.vendor_dir, args.bazel_rules)
+        files |= {os.path.join(folder, name): text for name, text in documents.items()}
     if args.check:
         return _check(files, folder)
     for path, text in files.items():

@@ -45,7 +45,7 @@ def need(source: str, cfgs: frozenset[tuple[str, str | None]], features: set[str
     if isinstance(declared, list):
         if not declared:
             return Need("it does not declare #![no_std]")
-        return Need("with its features it is not #![no_std]", _culprits(declared, cfgs, features))
+        return Need("it is not #![no_std]", _culprits(declared, cfgs, features))
     for predicates in _extern_std(items):
         if all(cfgexpr.holds(predicate, known) is True for predicate in predicates):
             found = _culprits(predicates, cfgs, features, want=False)

@@ -12,19 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fatcrate.rules import recipe
+
 #: Field of the project file's `package` mapping -> variable. All are text.
-FIELDS = {
-    "name": "CARGO_PKG_NAME",
-    "version": "CARGO_PKG_VERSION",
-    "authors": "CARGO_PKG_AUTHORS",
-    "description": "CARGO_PKG_DESCRIPTION",
-    "homepage": "CARGO_PKG_HOMEPAGE",
-    "repository": "CARGO_PKG_REPOSITORY",
-    "license": "CARGO_PKG_LICENSE",
-    "license_file": "CARGO_PKG_LICENSE_FILE",
-    "rust_version": "CARGO_PKG_RUST_VERSION",
-    "readme": "CARGO_PKG_README",
-}
+FIELDS: dict[str, str] = recipe.load().PACKAGE_FIELDS
 
 _MENTION = re.compile(rb"CARGO_PKG_[A-Z_]*")
 
@@ -57,18 +48,7 @@ def _mentions(folder: str) -> set[str]:
     return set(FIELDS.values()) if "CARGO_PKG_" in found else found
 
 
-def variables(package: Mapping[str, str]) -> dict[str, str]:
-    """All documented variables of a package, from its fields; "" for what is not kept."""
-    core, _, pre = package.get("version", "").partition("+")[0].partition("-")
-    numbers = [*core.split("."), "", "", ""]
-    found = {variable: package.get(field, "") for field, variable in FIELDS.items()}
-    found["CARGO_PKG_VERSION_MAJOR"] = numbers[0]
-    found["CARGO_PKG_VERSION_MINOR"] = numbers[1]
-    found["CARGO_PKG_VERSION_PATCH"] = numbers[2]
-    found["CARGO_PKG_VERSION_PRE"] = pre
-    return found
-
-
 def of_crate(package: Mapping[str, str], crate: str) -> dict[str, str]:
     """What a crate of the package is compiled with; ``crate`` is its name in Rust."""
-    return variables(package) | {"CARGO_CRATE_NAME": crate}
+    found: dict[str, str] = recipe.load().package_env(package, crate)
+    return found

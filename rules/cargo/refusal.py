@@ -43,5 +43,5 @@ def _refusal(graph: Graph, unit: Unit, need: nostd.Need) -> Diagnostic:
             remedy = f"begin {unit.raw['target']['src_path']} with #![no_std]"
     text = f"needs `std`: {need.reason}"
     if need.features:
-        text += f" (because of feature {', '.join(f'`{f}`' for f in need.features)})"
+        text += f" while its feature {' or '.join(f'`{f}`' for f in need.features)} is on"
     return Diagnostic(errors.NEEDS_STD, str(unit.package), text, remedy, notes=tuple(notes))

@@ -49,8 +49,8 @@ def environment(args: argparse.Namespace, out: str) -> dict[str, str]:
         "OPT_LEVEL": args.opt_level,
         "DEBUG": "false" if args.debug in ("0", "none") else "true",
         "PROFILE": "debug" if args.opt_level == "0" else "release",
-        "RUSTC": args.rustc,
-        "RUSTDOC": os.path.join(os.path.dirname(args.rustc), "rustdoc"),
+        "RUSTC": os.path.abspath(args.rustc),
+        "RUSTDOC": os.path.join(os.path.dirname(os.path.abspath(args.rustc)), "rustdoc"),
         "CARGO_ENCODED_RUSTFLAGS": "",
     }
     sysroot = os.path.abspath(args.sysroot) if args.sysroot else ""

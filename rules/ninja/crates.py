@@ -173,7 +173,7 @@ class Crates:
             name="build_script_build",
             source=script.source,
             output=output,
-            metadata=setting.recipe.crate_metadata(f"{crate.origin},script", list(crate.features)),
+            metadata=setting.recipe.crate_metadata(script.source, list(crate.features)),
             kind="program",
             edition=script.edition,
             deps=self._externs(script.deps, "host", ""),

@@ -1,7 +1,7 @@
 """What the crate rules share: attributes, and the actions that compile one crate."""
 
-load("//rules:providers.bzl", "GpuCrateInfo", "GpuSysrootInfo")
-load(":recipe.bzl", "crate_argv", "crate_metadata")
+load("//rules:providers.bzl", "GpuBuildScriptInfo", "GpuCrateInfo", "GpuSysrootInfo")
+load(":recipe.bzl", "crate_argv", "crate_metadata", "package_env")
 load(":sources.bzl", "crate_name", "crate_sources")
 load(":steps.bzl", "gpu_toolchain", "run_step")
 
@@ -9,6 +9,10 @@ CRATE_ATTRS = {
     "aliases": attr.label_keyed_string_dict(
         doc = "Names under which this crate knows its dependencies, where they differ from the crates' own.",
         providers = [GpuCrateInfo],
+    ),
+    "build_script": attr.label(
+        doc = "Build script of the crate's Cargo package (`gpu_rust_build_script`).",
+        providers = [GpuBuildScriptInfo],
     ),
     "cfgs": attr.string_list(
         doc = "Values of rustc's `--cfg`, such as `fast_path` or `mode=\"wide\"`.",
@@ -35,6 +39,12 @@ CRATE_ATTRS = {
         doc = "Rust edition.",
         default = "2021",
         values = ["2015", "2018", "2021", "2024"],
+    ),
+    "manifest_dir": attr.string(
+        doc = "Folder of the crate's Cargo package, relative to this one, for CARGO_MANIFEST_DIR; `.` for this one itself.",
+    ),
+    "package": attr.string_dict(
+        doc = "Fields of the package's manifest that CARGO_PKG variables are made of: name, version, authors and so on.",
     ),
     "proc_macro_deps": attr.label_list(
         doc = "Procedural macros that the crate uses (`gpu_rust_proc_macro`).",
@@ -94,9 +104,41 @@ def _folders(files):
     """The folders of the files, each once."""
     return depset([file.dirname for file in files]).to_list()
 
+def crate_env(ctx, name):
+    """What `env!` sees: the variables of the package, and those of the target.
+
+    Args:
+      ctx: context of a rule with `package` and `rustc_env`.
+      name: the crate's name.
+
+    Returns:
+      A sorted list of (name, value).
+    """
+    return sorted(dict(package_env(ctx.attr.package, name), **ctx.attr.rustc_env).items())
+
+def package_folder(ctx):
+    """Path of the folder of the crate's Cargo package, or "".
+
+    Args:
+      ctx: context of a rule with `manifest_dir`.
+
+    Returns:
+      A path relative to the execution root.
+    """
+    if not ctx.attr.manifest_dir:
+        return ""
+    parts = [ctx.label.workspace_root, ctx.label.package]
+    if ctx.attr.manifest_dir != ".":
+        parts.append(ctx.attr.manifest_dir)
+    return "/".join([part for part in parts if part]) or "."
+
 def _compile(ctx, crate, kind, output, externs, extern_files, sysroot_files, message, **recipe):
     """Declares the action that makes `output`."""
     toolchain = gpu_toolchain(ctx)
+    script = None
+    if getattr(ctx.attr, "build_script", None):
+        results = ctx.attr.build_script[GpuBuildScriptInfo]
+        script = results.device if kind == "device" else results.host
     argv = crate_argv(
         toolchain.tools,
         name = crate.name,
@@ -109,16 +151,18 @@ def _compile(ctx, crate, kind, output, externs, extern_files, sysroot_files, mes
         dep_dirs = _folders(extern_files.to_list()),
         features = ctx.attr.crate_features,
         cfgs = ctx.attr.cfgs,
-        env = sorted(ctx.attr.rustc_env.items()),
+        env = crate_env(ctx, getattr(crate, "env_name", crate.name)),
         remaps = crate.sources.remaps,
         rustc_flags = ctx.attr.rustc_flags,
+        manifest_dir = package_folder(ctx),
+        build_script = script.path if script else "",
         **recipe
     )
     run_step(
         ctx,
         step = "compile",
         argv = argv,
-        inputs = depset(crate.sources.files + sysroot_files, transitive = [extern_files]),
+        inputs = depset(crate.sources.files + sysroot_files + ([script] if script else []), transitive = [extern_files]),
         outputs = [output],
         message = message,
     )
@@ -142,8 +186,8 @@ def compile_for_host(ctx, crate, kind, output):
 
     Args:
       ctx: context of a crate rule.
-      crate: see `begin_crate`.
-      kind: "host" or "proc-macro".
+      crate: see `begin_crate`; a field `env_name` names the crate for CARGO_CRATE_NAME instead.
+      kind: "host", "proc-macro" or "program".
       output: the File to make.
 
     Returns:

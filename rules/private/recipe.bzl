@@ -78,6 +78,42 @@ def crate_metadata(origin, features = [], cfgs = []):
     """
     return ",".join([origin] + ["feature=" + feature for feature in features] + cfgs)
 
+# Field of a crate's `package` -> variable.
+PACKAGE_FIELDS = {
+    "name": "CARGO_PKG_NAME",
+    "version": "CARGO_PKG_VERSION",
+    "authors": "CARGO_PKG_AUTHORS",
+    "description": "CARGO_PKG_DESCRIPTION",
+    "homepage": "CARGO_PKG_HOMEPAGE",
+    "repository": "CARGO_PKG_REPOSITORY",
+    "license": "CARGO_PKG_LICENSE",
+    "license_file": "CARGO_PKG_LICENSE_FILE",
+    "rust_version": "CARGO_PKG_RUST_VERSION",
+    "readme": "CARGO_PKG_README",
+}
+
+def package_env(package, crate):
+    """The variables that describe a Cargo package, as cargo sets them for its crates.
+
+    Args:
+      package: dict with some of `PACKAGE_FIELDS`; empty for a crate of no package.
+      crate: the crate's name in Rust.
+
+    Returns:
+      A dict of all variables, "" for what is not known.
+    """
+    if not package:
+        return {}
+    env = {variable: package.get(field, "") for field, variable in PACKAGE_FIELDS.items()}
+    core, _, pre = package.get("version", "").partition("+")[0].partition("-")
+    numbers = core.split(".") + ["", "", ""]
+    env["CARGO_PKG_VERSION_MAJOR"] = numbers[0]
+    env["CARGO_PKG_VERSION_MINOR"] = numbers[1]
+    env["CARGO_PKG_VERSION_PATCH"] = numbers[2]
+    env["CARGO_PKG_VERSION_PRE"] = pre
+    env["CARGO_CRATE_NAME"] = crate
+    return env
+
 def crate_flags(kind, sysroot, opt_level, debug, panic):
     """rustc flags that decide what a crate is compiled for, and how.
 
