@@ -1,10 +1,11 @@
 """Kinds of fault that the fatbin package reports: FC04xx, and FC05xx for the ABI check.
 
-The kinds of the packer's named checks live in ``verify.py`` (FC043x to FC046x).
+The kinds of the packer's named checks live in ``checks.py`` (FC043x and FC044x).
 """
 
 from __future__ import annotations
 
+from fatcrate.fatbin import checks
 from fatcrate.toolchain.diagnostics import EXIT_ENVIRONMENT, EXIT_USAGE, Kind
 
 NOT_RECOGNISED = Kind(
@@ -78,6 +79,13 @@ BAD_IMAGE = Kind(
     "an image of the file cannot be read",
     "The container is sound, but an image in it is damaged or of a form that fatcrate does not"
     " know. The other images are listed all the same.",
+)
+EMPTY_CONTAINER = Kind(
+    "FC0419",
+    "a container has lost all its images",
+    "None of the kept architectures had an image in this container; its kernels cannot be"
+    " loaded any more on any device.",
+    severity="warning",
 )
 MISSING_ARCH = Kind(
     "FC0411",
@@ -188,4 +196,6 @@ ALL: tuple[Kind, ...] = (
     BAD_REPORT,
     LAUNCH_MISMATCH,
     LOST_STATIC,
+    EMPTY_CONTAINER,
+    *checks.KINDS,
 )

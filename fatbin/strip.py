@@ -9,7 +9,7 @@ from fatcrate.fatbin import describe, edit, errors, rewrite
 from fatcrate.fatbin.source import open_source
 from fatcrate.toolchain.arch import parse_list
 from fatcrate.toolchain.atomic import atomic_output
-from fatcrate.toolchain.diagnostics import Diagnostic, Kind, fail, report
+from fatcrate.toolchain.diagnostics import Diagnostic, fail, report
 
 _EPILOG = """\
 Works on fat binaries, objects, archives, shared objects, executables and wheels. In a linked
@@ -20,14 +20,6 @@ examples:
   fatcrate strip --keep sm_80,sm_90 -o small/libcurand.so.10 libcurand.so.10
   fatcrate strip --keep sm_90a,compute_90 --kernels 'gemm_*' -o small.whl big.whl
 """
-
-EMPTY_CONTAINER = Kind(
-    "FC0419",
-    "a container has lost all its images",
-    "None of the kept architectures had an image in this container; its kernels cannot be"
-    " loaded any more on any device.",
-    severity="warning",
-)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,7 +77,7 @@ def run(file: str, output: str, editor: edit.Editor) -> rewrite.Summary:
         report(
             [
                 Diagnostic(
-                    EMPTY_CONTAINER,
+                    errors.EMPTY_CONTAINER,
                     output,
                     f"{len(summary.empty)} containers have no image left",
                     "keep an architecture that each container has, or PTX",

@@ -40,7 +40,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "strip": Command("fatcrate.fatbin.strip:main", "drop images from a container"),
         "recompress": Command("fatcrate.fatbin.recompress:main", "change the compression"),
         "select": Command(
-            "fatcrate.fatbin.select:main", "tell which image a driver loads on a device"
+            "fatcrate.fatbin.select_command:main", "tell which image a driver loads on a device"
         ),
     },
     "steps (run by Ninja and Bazel; each runs by hand too)": {
