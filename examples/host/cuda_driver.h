@@ -44,6 +44,15 @@ struct Driver {
   Result (*synchronize)();
 };
 
+// Sets `function`, a pointer to a function, to the library's; says whether it has that.
+template <typename F>
+bool find(void* library, F* function, const char* name) {
+  void* found = dlsym(library, name);
+  static_assert(sizeof found == sizeof *function, "code and data have addresses of one size");
+  std::memcpy(function, &found, sizeof found);
+  return found != nullptr;
+}
+
 // Loads the driver. On failure returns why in `reason`, which is not an error of the program.
 inline bool load(Driver* driver, std::string* reason) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -52,25 +61,20 @@ inline bool load(Driver* driver, std::string* reason) {
     return false;
   }
   bool complete = true;
-  auto find = [&](auto** function, const char* name) {
-    void* found = dlsym(library, name);
-    std::memcpy(function, &found, sizeof found);
-    complete = complete && found != nullptr;
-  };
-  find(&driver->init, "cuInit");
-  find(&driver->error_name, "cuGetErrorName");
-  find(&driver->device_get, "cuDeviceGet");
-  find(&driver->device_name, "cuDeviceGetName");
-  find(&driver->context_retain, "cuDevicePrimaryCtxRetain");
-  find(&driver->context_set, "cuCtxSetCurrent");
-  find(&driver->module_load, "cuModuleLoadData");
-  find(&driver->module_function, "cuModuleGetFunction");
-  find(&driver->allocate, "cuMemAlloc_v2");
-  find(&driver->release, "cuMemFree_v2");
-  find(&driver->upload, "cuMemcpyHtoD_v2");
-  find(&driver->download, "cuMemcpyDtoH_v2");
-  find(&driver->launch, "cuLaunchKernel");
-  find(&driver->synchronize, "cuCtxSynchronize");
+  complete &= find(library, &driver->init, "cuInit");
+  complete &= find(library, &driver->error_name, "cuGetErrorName");
+  complete &= find(library, &driver->device_get, "cuDeviceGet");
+  complete &= find(library, &driver->device_name, "cuDeviceGetName");
+  complete &= find(library, &driver->context_retain, "cuDevicePrimaryCtxRetain");
+  complete &= find(library, &driver->context_set, "cuCtxSetCurrent");
+  complete &= find(library, &driver->module_load, "cuModuleLoadData");
+  complete &= find(library, &driver->module_function, "cuModuleGetFunction");
+  complete &= find(library, &driver->allocate, "cuMemAlloc_v2");
+  complete &= find(library, &driver->release, "cuMemFree_v2");
+  complete &= find(library, &driver->upload, "cuMemcpyHtoD_v2");
+  complete &= find(library, &driver->download, "cuMemcpyDtoH_v2");
+  complete &= find(library, &driver->launch, "cuLaunchKernel");
+  complete &= find(library, &driver->synchronize, "cuCtxSynchronize");
   if (!complete) {
     *reason = "the CUDA driver is too old";
     return false;
