@@ -20,7 +20,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from fatcrate.rules import rustc
@@ -182,8 +182,9 @@ def _refuse(name: str, source: str) -> None:
 
 
 def _install(temporary: str, directory: str) -> None:
-    """Puts the finished folder in place; where one is already (Bazel makes its outputs'
-    folders), replaces it file by file, the key last."""
+    """Puts the finished folder in place. Build systems make the folders of outputs before a
+    step runs: empty ones give way. What holds something is replaced file by file."""
+    _remove_empty(directory)
     try:
         os.rename(temporary, directory)
         return
@@ -195,6 +196,13 @@ def _install(temporary: str, directory: str) -> None:
     for part in PARTS:
         os.replace(f"{new}/lib{part.name}.rlib", f"{old}/lib{part.name}.rlib")
     os.replace(f"{temporary}/{KEY_FILE}", f"{directory}/{KEY_FILE}")
+
+
+def _remove_empty(directory: str) -> None:
+    """Removes the folders below ``directory``, and itself, that hold no files."""
+    for folder, _, _ in os.walk(directory, topdown=False):
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 def _parser() -> argparse.ArgumentParser:

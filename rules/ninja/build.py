@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from fatcrate.rules import errors
 from fatcrate.rules.ninja import plan, runner
@@ -149,7 +150,11 @@ def _discover(options: plan.Options) -> Tools:
 
 @contextmanager
 def _locked(places: Places, display: Display) -> Iterator[None]:
-    """One build at a time in an output folder; a second one says that it waits."""
+    """One build at a time in an output folder; a second one says that it waits.
+
+    The lock file holds the number of the process that builds. Finding one when nobody holds
+    the lock means that the process was killed; what it left behind is removed.
+    """
     import fcntl
 
     own = places.absolute(places.own(""))
@@ -158,15 +163,26 @@ def _locked(places: Places, display: Display) -> Iterator[None]:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            stream.seek(0)
-            holder = stream.read().strip()
+            holder = _holder(stream)
             by = f" by process {holder}" if holder else ""
             display.say(f"waiting: another build runs in {places.out}{by}")
             fcntl.flock(stream, fcntl.LOCK_EX)
+        if _holder(stream):
+            from fatcrate.rules.ninja import sweep
+
+            sweep.remove_temporary(places)
         stream.truncate(0)
         stream.write(str(os.getpid()))
         stream.flush()
-        yield
+        try:
+            yield
+        finally:
+            stream.truncate(0)
+
+
+def _holder(stream: TextIO) -> str:
+    stream.seek(0)
+    return stream.read().strip()
 
 
 def _wanted(planned: Plan, targets: list[str]) -> list[str]:

@@ -121,7 +121,7 @@ def _make(
     old: dict[str, Any],
 ) -> Plan:
     """Reads the project and writes everything; removes outputs that are no longer made."""
-    from fatcrate.rules.ninja import generate, writer
+    from fatcrate.rules.ninja import generate, sweep, writer
 
     before = state_of(places.absolute(file))
     probes: dict[str, bool] = {}
@@ -138,7 +138,7 @@ def _make(
     # Newer than the project file, or Ninja would make it again.
     os.utime(places.absolute(f"{places.out}/build.ninja"))
     outputs = [places.node(path) for path in planned.graph.outputs()]
-    remove_stale(places, set(old.get("outputs", [])) - set(outputs))
+    sweep.remove_stale(places, set(old.get("outputs", [])) - set(outputs))
     names = {
         name: [places.node(path) for path in paths] for name, paths in planned.graph.names.items()
     }
@@ -166,19 +166,3 @@ def _sources(file: str, tools: Tools) -> tuple[str, ...]:
     found = [tools.rustc, tools.ptxas, tools.libdevice, tools.host_linker]
     own = [f"{_HERE}/rules/private/recipe.bzl", f"{_HERE}/rules/ninja/writer.py"]
     return (file, *(path for path in found if path), *own)
-
-
-def remove_stale(places: Places, nodes: set[str]) -> None:
-    """Removes outputs that nothing makes any more, and the folders that this empties."""
-    for node in sorted(nodes):
-        if os.path.isabs(node) or node.startswith(".."):
-            continue  # the shared sysroot
-        path = os.path.join(places.folder, node)
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            continue
-        folder = os.path.dirname(path)
-        while folder != places.folder and not os.listdir(folder):
-            os.rmdir(folder)
-            folder = os.path.dirname(folder)

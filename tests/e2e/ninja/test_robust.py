@@ -1,0 +1,192 @@
+"""Interruptions, two builds at once, full disks: nothing half-written, clear words."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from support.ninja import FATCRATE, FILES, Project, interrupt, wait_for
+
+#: A proc macro that keeps rustc busy while the file `slow` is there.
+SLOW = {
+    "slow.rs": """\
+extern crate proc_macro;
+use proc_macro::TokenStream;
+#[proc_macro]
+pub fn wait(_input: TokenStream) -> TokenStream {
+    std::fs::write("started", "").unwrap();
+    while std::path::Path::new("slow").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    TokenStream::new()
+}
+""",
+    "slow": "",
+}
+
+
+def slowed(project: Project) -> Project:
+    """The project with `util` kept from compiling for as long as the file `slow` is there."""
+    project.write(SLOW)
+    project.edit(
+        "fatcrate.yaml",
+        "util: {path: util.rs}",
+        "slow: {path: slow.rs, proc_macro: true}\n  util: {path: util.rs, deps: [slow]}",
+    )
+    return project.edit("util.rs", "#![no_std]", "#![no_std]\nslow::wait!();")
+
+
+def started(project: Project) -> None:
+    wait_for((project.folder / "started").exists)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_in_the_middle(project: Project, number: signal.Signals) -> None:
+    """Ninja removes the outputs of the steps in progress; all others are as before."""
+    slowed(project)
+    old = project.hashes()
+    process = project.start()
+    started(project)
+    begun = time.monotonic()
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 10
+    assert process.returncode == 130
+    assert stderr.endswith("fatcrate: interrupted; what was finished stays\n")
+    assert "Traceback" not in stderr
+    assert project.leftovers() == []
+    left = {name: digest for name, digest in project.hashes().items() if name in old}
+    assert left == {name: old[name] for name in left}
+    assert set(old) - set(left) <= {"crates/util/libutil.rlib"}
+    (project.folder / "slow").unlink()
+    assert "compile util" in project.build().ok().steps
+
+
+def test_interrupt_of_the_whole_group(project: Project) -> None:
+    """As a terminal sends it: every process gets the signal."""
+    slowed(project)
+    process = project.start(start_new_session=True)
+    started(project)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr.endswith("fatcrate: interrupted; what was finished stays\n")
+    assert project.leftovers() == []
+
+
+def test_interrupt_while_the_sysroot_is_built(fresh: Project, tmp_path: Path) -> None:
+    fresh.write(FILES)
+    process = fresh.start(env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    folder = tmp_path / "cache/fatcrate/sysroot"
+    wait_for(lambda: list(folder.glob("*.tmp")))
+    begun = time.monotonic()
+    code, _, stderr = interrupt(process)
+    assert (code, time.monotonic() - begun < 10) == (130, True), stderr
+    assert list(folder.glob("*.tmp")) == []
+    assert [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"] == []
+
+
+def test_killed_builds_leave_nothing_that_hurts(project: Project) -> None:
+    slowed(project)
+    process = project.start(start_new_session=True)
+    started(project)
+    # SIGKILL to all of it: no process can clean up.
+    everyone = subprocess.run(
+        ["ps", "-o", "pid=", "--sid", str(process.pid)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    for pid in everyone:
+        os.kill(int(pid), signal.SIGKILL)
+    process.communicate(timeout=60)
+    (project.folder / "slow").unlink()
+    assert "compile util" in project.build().ok().steps
+    assert project.build().ok().steps == []
+    assert project.leftovers() == []
+
+
+def test_two_builds_at_once(project: Project) -> None:
+    slowed(project)
+    first = project.start()
+    started(project)
+    second = project.start()
+    line = second.stderr.readline() if second.stderr else ""
+    assert line == (
+        f"fatcrate: waiting: another build runs in fatcrate-out by process {first.pid}\n"
+    )
+    (project.folder / "slow").unlink()
+    assert first.wait(timeout=120) == 0
+    _, rest = second.communicate(timeout=120)
+    assert second.returncode == 0
+    assert rest == "fatcrate: nothing to do, fatcrate-out is up to date\n"
+    first.communicate()
+
+
+def test_waiting_can_be_interrupted(project: Project) -> None:
+    slowed(project)
+    first = project.start()
+    started(project)
+    second = project.start()
+    assert second.stderr is not None
+    second.stderr.readline()
+    code, _, stderr = interrupt(second)
+    assert (code, stderr) == (130, "fatcrate build: interrupted\n")
+    assert interrupt(first)[0] == 130
+
+
+def _limited(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("size", [1_000, 4_000])
+def test_files_may_not_grow(project: Project, size: int) -> None:
+    """A quota in miniature: rustc and the steps hit it at different files."""
+    project.edit("mathlib.rs", "a * x + y", "a * x - y")
+    project.edit("fatcrate.yaml", "sm_80, ", "sm_80, sm_90, ")
+    old = project.hashes()
+    built = project.build("--keep-going", preexec_fn=lambda: _limited(size))
+    assert built.code == 3, built.stderr
+    assert "File too large" in built.stderr
+    assert "Traceback" not in built.stderr
+    assert project.leftovers() == []
+    new = project.hashes()
+    assert {name for name in old if name not in new} == set()
+    project.build().ok()
+    assert project.build().ok().steps == []
+
+
+def _on_small_disk(project: Project, kib: int, *args: str) -> subprocess.CompletedProcess[str]:
+    """Runs the build with the output folder on a file system of ``kib`` KiB."""
+    bwrap = shutil.which("bwrap")
+    assert bwrap, "this test mounts a small file system: apt-get install bubblewrap"
+    out = project.folder / "small"
+    out.mkdir(exist_ok=True)
+    command = [bwrap, "--dev-bind", "/", "/", "--size", str(kib * 1024), "--tmpfs", str(out)]
+    return subprocess.run(
+        [*command, FATCRATE, "build", "--out", "small", *args],
+        cwd=project.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize("kib", [40, 120, 200, 300])
+def test_full_disk(project: Project, kib: int) -> None:
+    done = _on_small_disk(project, kib)
+    assert done.returncode == 3, (kib, done.stderr)
+    assert "No space left on device" in done.stderr
+    assert "free some disk space" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_read_only_output_folder(project: Project) -> None:
+    target = Path("/proc/fatcrate-out")
+    built = project.build("--out", str(target))
+    assert built.code == 3
+    assert built.stderr.startswith("error[FC0201]: /proc/fatcrate-out")
