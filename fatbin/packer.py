@@ -145,7 +145,7 @@ def _entry(item: Input, options: Options) -> list[bytes | memoryview]:
 def _header(item: Input, raw: bytes | memoryview, options: Options) -> EntryHeader:
     """The fields that the image itself decides."""
     if item.kind == "ptx":
-        major, minor = ptx.read(raw, item.source.name).version
+        major, minor = ptx.version_of(raw, item.source.name)
     elif item.kind == "cubin":
         major, minor = raw[6], raw[8]
     else:

@@ -14,6 +14,13 @@ from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import Kind, Location, fail
 
 _STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+#: What the packer drops; group 1 is a string, which stays. Its scanner is simpler than PTX's:
+#: a quote after a backslash is none, ``/*/`` is a whole comment, a blank after white space goes.
+_DISPENSABLE = re.compile(
+    r'((?<!\\)"(?:.*?(?<!\\)"|.*\Z))|//[^\n\r]*|/(?=\*).*?(?:\*/|\Z)'
+    r"|(?:(?<=[ \t\n\r\v\f])|\A)[ \t]+",
+    re.DOTALL,
+)
 _VERSION = re.compile(r"\A\s*\.version\s+([0-9]+)\.([0-9]+)\s")
 _TARGET = re.compile(r"^\s*\.target\s+([^\n;]+)", re.MULTILINE)
 _SM = re.compile(r"sm_([0-9]{2,3})([af]?)\b")
@@ -35,7 +42,8 @@ MINIMUM_ISA: Final[dict[str, tuple[int, int]]] = {
     "50": (4, 0), "52": (4, 1), "53": (4, 2), "60": (5, 0), "61": (5, 0), "62": (5, 0),
     "70": (6, 0), "72": (6, 1), "75": (6, 3), "80": (7, 0), "86": (7, 1), "87": (7, 4),
     "88": (9, 0), "89": (7, 8), "90": (7, 8), "90a": (8, 0), "100": (8, 6), "100a": (8, 6),
-    "100f": (8, 8), "103": (8, 8), "103a": (8, 8), "103f": (8, 8), "110": (9, 0),
+    "100f": (8, 8), "103": (8, 8), "103a": (8, 8), "103f": (8, 8), "107": (9, 4),
+    "107a": (9, 4), "107f": (9, 4), "110": (9, 0),
     "110a": (9, 0), "110f": (9, 0), "120": (8, 7), "120a": (8, 7), "120f": (8, 8),
     "121": (8, 8), "121a": (8, 8), "121f": (8, 8),
 }  # fmt: skip
@@ -82,6 +90,15 @@ def is_ptx(data: bytes | memoryview) -> bool:
     return re.match(r"\.version\s", _without_comments(text).lstrip()) is not None
 
 
+def version_of(data: bytes | memoryview, name: str) -> tuple[int, int]:
+    """Major and minor of ``.version``, from the start of the text. Raises FC0407."""
+    text = _without_comments(text_of(data[:65536]))
+    version = _VERSION.match(text)
+    if version is None:
+        _fault(name, text, 0, "has no `.version` directive at its start")
+    return int(version[1]), int(version[2])
+
+
 def _without_comments(text: str) -> str:
     if "//" not in text and "/*" not in text:
         return text
@@ -121,13 +138,13 @@ def text_of(data: bytes | memoryview) -> str:
 
 
 def strip(data: bytes | memoryview) -> bytes:
-    """The text as NVIDIA's packer stores it: no comments, no leading white space, a NUL.
+    """The text as NVIDIA's packer stores it.
 
-    Line ends stay, so that line numbers in messages of the JIT compiler stay right.
+    Comments and white space at the start of a line go, a run of blanks becomes its first
+    character, strings stay as they are, and a NUL is added. Line ends stay, so that line
+    numbers in messages of the JIT compiler stay right. Held by a differential test.
     """
-    text = _without_comments(text_of(data))
-    lines = [line.lstrip(" \t\r\f\v") for line in text.split("\n")]
-    return "\n".join(lines).encode("utf-8", "surrogateescape") + b"\0"
+    return _DISPENSABLE.sub(r"\1", text_of(data)).encode("utf-8", "surrogateescape") + b"\0"
 
 
 def read(data: bytes | memoryview, name: str) -> Ptx:
