@@ -8,19 +8,31 @@ library needs of another is asked for in the next round.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, internalize, layout, lower, mathmap, references, runtime, symbols
+from fatcrate.lto import (
+    describe,
+    errors,
+    internalize,
+    layout,
+    lower,
+    mathmap,
+    missing,
+    policy,
+    references,
+    runtime,
+    symbols,
+)
 from fatcrate.lto.bitcode import Symbol
-from fatcrate.lto.engine import Engine, EngineError, Module, Value
+from fatcrate.lto.debuginfo import DebugInfo
+from fatcrate.lto.engine import Engine, EngineError, Module
 from fatcrate.lto.explain import Definition
 from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.resolve import Table
 from fatcrate.toolchain import names
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
-from fatcrate.toolchain.manifest import DeviceStatic, Kernel, Parameter
+from fatcrate.toolchain.diagnostics import fail
+from fatcrate.toolchain.manifest import DeviceStatic, Kernel
 
 
 @dataclass(frozen=True)
@@ -175,10 +187,10 @@ class _Link:
         }
         while True:
             self._map_math()
-            missing = set(internalize.undefined(self.module)) - runtime.OPEN_SYMBOLS
-            progress = self._supply_runtime(missing) | self._supply_primitives(missing)
+            wanted = set(internalize.undefined(self.module)) - runtime.OPEN_SYMBOLS
+            progress = self._supply_runtime(wanted) | self._supply_primitives(wanted)
             for label, (defined, member) in libraries.items():
-                needed = missing & defined
+                needed = wanted & defined
                 if needed:
                     library = self._parse(member)
                     self._take(library, needed, label)
@@ -193,19 +205,19 @@ class _Link:
         self._link_in(library, label)
         self.supplied.setdefault(label, []).extend(sorted(needed))
 
-    def _supply_runtime(self, missing: set[str]) -> bool:
-        texts = {name: runtime.shim(name) for name in sorted(missing)}
+    def _supply_runtime(self, wanted: set[str]) -> bool:
+        texts = {name: runtime.shim(name) for name in sorted(wanted)}
         for name, text in texts.items():
             if text:
                 self._take(self.engine.parse_text(text), {name}, "runtime")
         return any(texts.values())
 
-    def _supply_primitives(self, missing: set[str]) -> bool:
-        if not any(name.startswith(names.PRIMITIVE_PREFIX) for name in missing):
+    def _supply_primitives(self, wanted: set[str]) -> bool:
+        if not any(name.startswith(names.PRIMITIVE_PREFIX) for name in wanted):
             return False
         library = self.engine.parse_text(self.request.primitives)
         defined = {v.name for v in library.functions() if not v.is_declaration}
-        needed = missing & defined
+        needed = wanted & defined
         if needed:
             self._take(library, needed, "primitives")
         return bool(needed)
@@ -252,71 +264,30 @@ class _Link:
 
     # --- checks and results ------------------------------------------------------------
 
+    def debug_info(self) -> DebugInfo:
+        """The module's debug information; empty when the crates have none."""
+        has = any(policy.has_debug_info(m.data) for u in self.request.crates for m in u.members)
+        return DebugInfo(self.module.text() if has else "")
+
     def check_undefined(self) -> None:
         """Raises FC0310 for every symbol that is still undefined."""
-        allowed = runtime.OPEN_SYMBOLS | runtime.DRIVER_SYMBOLS
-        missing = [
-            name
-            for name in internalize.undefined(self.module)
-            if name not in allowed and name != f"{names.DYNAMIC_SHARED}.mem"
-        ]
-        if not missing:
-            return
-        edges = references.graph(self.module)
-        known = {*self.table.definitions}
-        for unit in self.request.libraries:
-            for member in unit.members:
-                known.update(s.name for s in member.info.defined() if not s.name.startswith("_"))
-        faults = Collector()
-        known.update(re.findall(r"^define [^\n]*?@(\w+)\(", self.request.primitives, re.MULTILINE))
-        for name in missing:
-            faults.add(self._undefined(name, edges, known))
-        faults.check()
-
-    def _undefined(self, name: str, edges: references.Graph, known: set[str]) -> Diagnostic:
-        users = references.referrers(edges, name)
-        crates = sorted({self.table.owner(user) for user in users} - {""})
-        crates = crates or sorted(self.table.references.get(name, []))
-        notes = [f"referred to by {symbols.describe(user)}" for user in users[:4]]
-        if len(users) > 4:
-            notes.append(f"and by {len(users) - 4} more")
-        near = symbols.nearest(name, known)
-        if name.startswith(names.SHARED_PREFIX):
-            remedy = "declare shared memory with the `shared!` macro of the device library"
-        elif near:
-            remedy = f"did you mean {symbols.listed((f'`{n}`' for n in near), 'or')}?"
-        else:
-            remedy = "add the crate that defines it to the target, or remove the declaration"
-        where = "a library"
-        if crates:
-            where = f"{'crate' if len(crates) == 1 else 'the crates'} {symbols.listed(crates)}"
-        plain = symbols.demangle(name)
-        return Diagnostic(
-            errors.UNDEFINED,
-            plain,
-            f"is needed by {where} but defined nowhere",
-            remedy,
-            notes=((f"symbol {name}",) if plain != name else ()) + tuple(notes),
+        missing.check(
+            self.module,
+            self.table,
+            self.request.libraries,
+            self.request.primitives,
+            self.debug_info(),
         )
 
     def result(self, roots: Iterable[str], want_graph: bool) -> Merged:
         """Describes the finished module. Raises FC0317 when a kernel is not in it."""
-        exported = [n for n in roots if n in self.table.kernels]
-        shared = [v for v in self.module.variables() if _address_space(v) == 3]
+        shared = any(layout.address_space(v.text()[:400]) == 3 for v in self.module.variables())
         edges = references.graph(self.module) if shared or want_graph else {}
-        sizes = {v.name: _size(v) for v in shared}
-        faults = Collector()
-        kernels = []
-        for name in sorted(exported):
-            try:
-                kernels.append(self._kernel(name, edges, sizes))
-            except FatcrateError as error:
-                faults.absorb(error)
-        faults.check()
+        describer = describe.Describer(self.module, self.table, edges, self.debug_info())
         return Merged(
             self.module.bitcode(),
-            kernels,
-            self._statics(roots),
+            describer.kernels(n for n in roots if n in self.table.kernels),
+            describer.statics(roots),
             sorted(
                 v.name
                 for v in (*self.module.functions(), *self.module.variables())
@@ -325,77 +296,8 @@ class _Link:
             {label: sorted(set(taken)) for label, taken in sorted(self.supplied.items())},
             list(roots),
             edges if want_graph else None,
-            self._definitions() if want_graph else [],
+            describer.definitions() if want_graph else [],
         )
-
-    def _definitions(self) -> list[Definition]:
-        found = []
-        for value in self.module.functions():
-            if value.is_declaration:
-                continue
-            lines = [line for line in value.text().splitlines() if line.startswith("  ")]
-            kind = "kernel" if value.name in self.table.kernels else "function"
-            found.append(Definition(value.name, kind, len(lines)))
-        for value in self.module.variables():
-            if not value.is_declaration:
-                kind = "shared" if _address_space(value) == 3 else "static"
-                found.append(Definition(value.name, kind, _size(value)))
-        return found
-
-    def _kernel(self, name: str, edges: references.Graph, sizes: dict[str, int]) -> Kernel:
-        crate = self.table.kernels[name]
-        value = self.module.find(name)
-        if value is None or value.is_declaration:
-            fail(errors.LOST_KERNEL, name, f"of crate {crate} is not in the linked module")
-        definition = value.text().lstrip().split("\n{", 1)[0]
-        definition = next(line for line in definition.splitlines() if line.startswith("define "))
-        if " ptx_kernel " not in definition.split("@", 1)[0]:
-            fail(errors.LOST_KERNEL, name, f"of crate {crate} lost its calling convention")
-        try:
-            slots = layout.parameters(definition, self.module.struct_size)
-        except layout.LayoutError as error:
-            fail(
-                errors.BAD_PARAMETER,
-                symbols.demangle(name),
-                f"has a parameter of type {error}",
-                remedy="pass scalars and pointers",
-            )
-        used = references.reachable(edges, [name]) if edges else []
-        return Kernel(
-            name,
-            crate,
-            [
-                Parameter(i, at, slot.size, slot.align, slot.cls)
-                for i, (slot, at) in enumerate(zip(slots, layout.offsets(slots), strict=True))
-            ],
-            rust_path=symbols.demangle(name) if symbols.demangle(name) != name else "",
-            static_shared=sum(sizes.get(n, 0) for n in used),
-            uses_dynamic_shared=f"{names.DYNAMIC_SHARED}.mem" in used,
-            max_threads=_max_threads(value),
-        )
-
-    def _statics(self, roots: Iterable[str]) -> list[DeviceStatic]:
-        statics = []
-        for name in sorted(roots):
-            value = self.module.find(name)
-            if value is None or value.is_function or value.is_declaration:
-                continue
-            text = value.text()
-            space = _address_space(value)
-            if space == 3:
-                continue
-            size, align = layout.variable(text, self.module.struct_size)
-            statics.append(
-                DeviceStatic(
-                    name,
-                    self.table.owner(name),
-                    size,
-                    align,
-                    "constant" if space == 4 else "global",
-                    not layout.is_constant(text),
-                )
-            )
-        return statics
 
 
 def is_host_visible(symbol: Symbol) -> bool:
@@ -408,23 +310,3 @@ def is_host_visible(symbol: Symbol) -> bool:
         and symbol.section not in (names.META_SECTION, ".shared")
         and not symbol.name.startswith(("_R", "_ZN", "__fc_", "llvm.", "anon.", ".", "__rust_"))
     )
-
-
-def _address_space(value: Value) -> int:
-    return layout.address_space(value.text()[:400])
-
-
-def _size(value: Value) -> int:
-    try:
-        return layout.variable(value.text())[0]
-    except layout.LayoutError:
-        return 0
-
-
-def _max_threads(value: Value) -> list[int]:
-    """The launch bound in ``"nvvm.maxntid"="x,y,z"``, padded with 1."""
-    for attribute in value.attributes():
-        if attribute.startswith('"nvvm.maxntid"='):
-            numbers = [int(n) for n in attribute.split("=", 1)[1].strip('"').split(",")]
-            return [*numbers, 1, 1][:3]
-    return []
