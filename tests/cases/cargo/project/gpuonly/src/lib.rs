@@ -1,0 +1,3 @@
+#![no_std]
+
+pub const OFFSET: u32 = 77;

@@ -1,0 +1,176 @@
+"""`fatcrate import`: projects that use what cargo can configure, and ones that are refused.
+
+The packages are all path packages, so that cargo needs neither network nor cache.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fatcrate import cpu
+
+HERE = Path(__file__).parent
+DEMO_FACTS = [11, 7, 1, 42, 0, 77, 12, 5]
+
+
+def fatcrate(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "fatcrate"]
+    return subprocess.run([*program, *argv], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def copy(name: str, place: Path, root: Path) -> Path:
+    """A case's project, with the place of the device library filled in."""
+    shutil.copytree(HERE / name, place)
+    for manifest in place.rglob("Cargo.toml"):
+        text = manifest.read_text()
+        manifest.write_text(text.replace("@GPU@", str(root / "toolchain/device/gpu")))
+    return place
+
+
+def ok(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """The project, imported and built."""
+    place = copy("project", tmp_path_factory.mktemp("import") / "one", root)
+    ok(fatcrate("import", "--offline", cwd=place))
+    ok(fatcrate("build", cwd=place))
+    return place
+
+
+def test_every_way_of_configuring_reaches_the_kernel(project: Path) -> None:
+    out = np.zeros(8, dtype=np.uint32)
+    target = project / "fatcrate-out" / "demo"
+    with cpu.Module(target / "linked.bc", f"{target}.manifest.json") as module:
+        module.launch("facts", grid=1, block=1, args=[out])
+    assert out.tolist() == DEMO_FACTS
+
+
+def test_the_project_file(project: Path) -> None:
+    text = (project / "fatcrate.yaml").read_text()
+    assert text == (HERE / "project.yaml").read_text()
+
+
+def test_a_second_import_changes_nothing(project: Path) -> None:
+    assert "unchanged: fatcrate.yaml" in ok(fatcrate("import", "--offline", cwd=project))
+    assert ok(fatcrate("import", "--offline", "--check", cwd=project)) == ""
+
+
+def test_bytes_do_not_depend_on_the_folder(project: Path, tmp_path: Path, root: Path) -> None:
+    other = copy("project", tmp_path / "another place", root)
+    ok(fatcrate("import", "--offline", cwd=other))
+    ok(fatcrate("build", cwd=other))
+    names = ["demo.fatbin", "demo/linked.bc", "crates/consts/libconsts.rlib"]
+    names += [f"crates/consts/script/{name}" for name in ("flags.json", "out/root.rs")]
+    for name in names:
+        one, two = (place / "fatcrate-out" / name for place in (project, other))
+        assert one.read_bytes() == two.read_bytes(), name
+    made = (other / "fatcrate-out/crates/consts/script/out/root.rs").read_text()
+    assert str(tmp_path) not in made
+
+
+def test_an_edit_of_what_a_script_reads_reruns_it(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "edited"
+    shutil.copytree(project, place)
+    ok(fatcrate("build", cwd=place))
+    numbers = place / "consts" / "numbers.txt"
+    numbers.write_text("2 3 5 9 11\n")
+    done = fatcrate("build", cwd=place)
+    said = ok(done) + done.stderr
+    assert "run the build script of consts" in said
+    assert "compile mathlib" not in said
+    out = np.zeros(8, dtype=np.uint32)
+    target = place / "fatcrate-out" / "demo"
+    with cpu.Module(target / "linked.bc", f"{target}.manifest.json") as module:
+        module.launch("facts", grid=1, block=1, args=[out])
+    assert out[1] == 9
+
+
+def test_kernels_below_the_line_are_kept(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "kept"
+    shutil.copytree(project, place, ignore=shutil.ignore_patterns("fatcrate-out"))
+    file = place / "fatcrate.yaml"
+    file.write_text(file.read_text().replace("archs: [sm_80, compute_80]", "archs: [sm_90]"))
+    ok(fatcrate("import", "--offline", cwd=place))
+    assert "archs: [sm_90]" in file.read_text()
+
+
+def test_a_file_written_by_hand_is_left_alone(tmp_path: Path, root: Path) -> None:
+    place = copy("project", tmp_path / "hand", root)
+    (place / "fatcrate.yaml").write_text("version: 1\n")
+    done = fatcrate("import", "--offline", cwd=place)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error[FC0156]: fatcrate.yaml: is not a file that `fatcrate import` made\n"
+        "  help: remove it, or name another file with --output\n"
+    )
+    assert (place / "fatcrate.yaml").read_text() == "version: 1\n"
+
+
+def test_std_is_refused_with_chain_and_remedy(tmp_path: Path, root: Path) -> None:
+    place = copy("std", tmp_path / "std", root)
+    done = fatcrate("import", "--offline", cwd=place)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error[FC0152]: bare 0.1.0: needs `std`: it does not declare #![no_std]\n"
+        "  note: pulled in by app 0.1.0 -> bare 0.1.0\n"
+        "  help: bare has no feature that turns `std` off: use another crate\n"
+        "error[FC0152]: leaf 0.1.0: needs `std`: it is not #![no_std]"
+        " while its feature `std` is on\n"
+        "  note: pulled in by app 0.1.0 -> middle 0.1.0 (feature `std`)"
+        " -> leaf 0.1.0 (feature `std`)\n"
+        "  help: in app's Cargo.toml give `middle` `default-features = false`\n"
+    )
+    assert not (place / "fatcrate.yaml").exists()
+
+
+def test_the_remedy_works(tmp_path: Path, root: Path) -> None:
+    place = copy("std", tmp_path / "mended", root)
+    manifest = place / "app" / "Cargo.toml"
+    text = manifest.read_text().replace('bare = { path = "../bare" }\n', "")
+    manifest.write_text(text.replace('"../middle"', '"../middle", default-features = false'))
+    ok(fatcrate("import", "--offline", cwd=place))
+
+
+def test_native_libraries_are_refused(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "native", root)
+    ok(fatcrate("import", "--offline", cwd=place))
+    done = fatcrate("build", "native", "--archs", "sm_80", cwd=place)
+    assert done.returncode == 1
+    assert (
+        "error[FC0153]: native: its build script links the native library 'z'\n"
+        "  help: turn off the feature that needs the library, or use a crate in pure Rust\n"
+    ) in done.stderr + done.stdout
+
+
+def test_cargo_errors_are_shown(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "broken", root)
+    with open(place / "Cargo.toml", "a") as stream:
+        stream.write('\n[dependencies]\nnowhere = { path = "nowhere" }\n')
+    done = fatcrate("import", "--offline", cwd=place)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error[FC0151]: {place}/Cargo.toml: cargo metadata: failed to")
+    assert "nowhere/Cargo.toml" in done.stderr
+    done = fatcrate("import", "none/Cargo.toml", cwd=place)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error[FC0151]: none/Cargo.toml: there is no such file\n"
+        "  help: name the Cargo.toml of a package or workspace\n"
+    )
+
+
+def test_a_bad_table_is_refused(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "table", root)
+    with open(place / "Cargo.toml", "a") as stream:
+        stream.write('\n[package.metadata.fatcrate]\narchs = "sm_80"\n')
+    done = fatcrate("import", "--offline", cwd=place)
+    assert done.returncode == 1
+    assert done.stderr == ("error[FC0159]: Cargo.toml: 'archs' must be a list of strings\n")
