@@ -6,11 +6,13 @@ import os
 import subprocess
 
 #: What every rustc that a step starts sees. The host linker of proc macros finds its parts
-#: through PATH; RUSTC_BOOTSTRAP permits the unstable flags that GPU code needs.
+#: through PATH; RUSTC_BOOTSTRAP permits the unstable flags that GPU code needs; RUSTC_ICE=0
+#: keeps a crashing rustc from leaving its report in the user's folder (stderr has it).
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "RUSTC_BOOTSTRAP": "1",
+    "RUSTC_ICE": "0",
 }
 
 _DISK_MARKS = (b"No space left on device", b"Disk quota exceeded", b"File too large")
