@@ -55,7 +55,7 @@ def _kernel(kernel: dict[str, Any]) -> str:
         )
         if kernel[name]
     ]
-    return kernel["name"] + (f" ({', '.join(parts)})" if parts else "")
+    return str(kernel["name"]) + (f" ({', '.join(parts)})" if parts else "")
 
 
 def disassembly(modules: list[Module], nvdisasm: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,11 @@ class Run:
                 return sum(n for kind, n in counts.items() if kind not in ("internal",))
         raise AssertionError(f"Bazel does not say what it ran:\n{self.stderr}")
 
+    def steps(self, step: str) -> list[str]:
+        """Labels of the targets for which that step was run, sorted."""
+        block = rf"^SUBCOMMAND: # (\S+) \[.*\n.*\n.*\n.*step\.py \S+packages {step} "
+        return sorted(re.findall(block, self.stderr, re.M))
+
 
 @dataclass
 class Workspace:
@@ -93,7 +99,7 @@ class Workspace:
             startup += [f"--output_user_root={self.output_user_root}", "--max_idle_secs=60"]
         command, *rest = argv
         options = ["--config=offline", "--color=no", "--curses=no", "--noshow_progress"]
-        if command == "shutdown":
+        if command in ("shutdown", "info"):
             options = []
         elif self.output_user_root:
             options += [f"--disk_cache={CACHE}", f"--modify_execution_info={_NO_CACHE}"]
@@ -111,8 +117,12 @@ class Workspace:
         return run
 
     def build(self, *argv: str, check: bool = True) -> Run:
-        """``bazel build``."""
-        return self.run("build", *argv, check=check)
+        """``bazel build``, showing the commands that it runs."""
+        return self.run("build", "--subcommands", *argv, check=check)
+
+    def output_base(self) -> Path:
+        """The folder where the server keeps its files."""
+        return Path(self.run("info", "output_base").stdout.strip())
 
     def close(self) -> None:
         """Ends the server, and removes what it wrote: Bazel leaves folders without w."""
