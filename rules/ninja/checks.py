@@ -52,7 +52,17 @@ def _distinct(project: Project, crate: Crate, faults: Collector) -> None:
         if dep.crate not in project.crates:
             continue
         name = extern_name(project, dep)
-        if name in seen:
+        if seen.get(name) == dep.crate:
+            faults.add(
+                Diagnostic(
+                    errors.BAD_VALUE,
+                    f"crates.{crate.key}.deps",
+                    f"'{dep.crate}' is listed twice",
+                    "list it once",
+                    dep.location,
+                )
+            )
+        elif name in seen:
             faults.add(
                 Diagnostic(
                     errors.BAD_NAME,
@@ -125,8 +135,8 @@ def _symbols(targets: Iterable[Target], faults: Collector) -> None:
                 Diagnostic(
                     errors.BAD_NAME,
                     f"kernels.{target.name}",
-                    f"its symbols would be those of '{other.name}' ('-' becomes '_' in C)",
-                    "choose another name",
+                    f"its symbols would be those of '{other.name}', with prefix '{target.symbol}'",
+                    "choose another name, or give one of them a 'symbol'",
                     target.location,
                 )
             )

@@ -43,7 +43,7 @@ def graph(
     every path whose presence was asked for, with the answer.
     """
     steps = recipe.load()
-    found = _project(places, file, _device_crate(steps, here), probes)
+    found = _project(places, file, _device_crate(steps, here, places.root), probes)
     resolved = _archs(found, tools, options)
     stamps = _stamps(places, tools)
     setting = Setting(
@@ -66,8 +66,10 @@ def graph(
     return Planned(targets.build(found, setting), list(found.targets), stamps)
 
 
-def _device_crate(steps: SimpleNamespace, here: str) -> Crate:
-    crate = steps.device_crate(f"{here}/toolchain/device")
+def _device_crate(steps: SimpleNamespace, here: str, root: str) -> Crate:
+    """The device library. Below the project root its path is relative, as that of all sources
+    there: rustc would prefer the root to a longer prefix that is to be replaced."""
+    crate = steps.device_crate(f"{here}/toolchain/device".removeprefix(f"{root}/"))
     return Crate(
         key=crate.name,
         name=crate.name,

@@ -72,12 +72,8 @@ class Target:
     panic: str = names.PANIC_STRATEGIES[0]
     ptxas_options: tuple[str, ...] = ()
     compress: str = "balanced"
+    symbol: str = ""  # prefix of the host object's symbols
     location: Location | None = None
-
-    @property
-    def symbol(self) -> str:
-        """Its name in C symbols."""
-        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True)

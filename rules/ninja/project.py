@@ -17,7 +17,7 @@ from fatcrate.rules import errors
 from fatcrate.rules.cargo import package_env
 from fatcrate.rules.ninja import checks
 from fatcrate.rules.ninja.model import Crate, Dep, Project, Script, Target
-from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section
+from fatcrate.rules.ninja.yamlfile import WHOLE_FILE, Entry, Node, Reader, Section
 from fatcrate.toolchain import arch, names
 from fatcrate.toolchain.diagnostics import FatcrateError, Location
 
@@ -57,6 +57,7 @@ _TARGET_KEYS = (
     "panic",
     "ptxas_options",
     "compress",
+    "symbol",
 )
 
 _CRATE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
@@ -90,7 +91,7 @@ class Loader:
             self.reader.fault(errors.MISSING_KEY, FILE, "is empty", None, "start with 'version: 1'")
             self.reader.faults.check()
             return Project({}, {})
-        top = Section(self.reader, node, "the project file", _TOP_KEYS)
+        top = Section(self.reader, node, WHOLE_FILE, _TOP_KEYS)
         top.required("version", "write 'version: 1' in the first line")
         top.choice("version", ("1",), "1")
         if "kernels" not in top.entries:
@@ -277,8 +278,17 @@ class Loader:
             panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
             ptxas_options=section.texts("ptxas_options"),
             compress=section.choice("compress", COMPRESS_MODES, "balanced"),
+            symbol=self._symbol(section, name),
             location=self.reader.location(item.key),
         )
+
+    def _symbol(self, section: Section, name: str) -> str:
+        """The prefix of the host object's symbols."""
+        symbol = section.text("symbol", name.replace("-", "_"))
+        if not _RUST_NAME.fullmatch(symbol):
+            rule = "a symbol is made of ASCII letters, digits and _, a digit not first"
+            section.fault(errors.BAD_NAME, "symbol", f"cannot be '{symbol}'", rule)
+        return symbol
 
     def _archs(self, section: Section) -> tuple[tuple[str, Location], ...]:
         """The archs as written, each checked for its spelling."""
@@ -307,11 +317,13 @@ def _with_defaults(crate: Crate, defaults: Crate) -> Crate:
 
 def _common(section: Section, base: Crate) -> Crate:
     """``base`` with the keys that ``defaults`` and crates share."""
-    flags = section.texts("rustc_flags")
-    for flag in flags:
-        if _OUR_FLAGS.fullmatch(flag):
-            section.fault(
-                errors.BAD_VALUE, "rustc_flags", f"cannot hold '{flag}': the build sets that itself"
+    for item in section.items("rustc_flags"):
+        if _OUR_FLAGS.fullmatch(str(item.value)):
+            section.reader.fault(
+                errors.BAD_VALUE,
+                f"{section.subject}.rustc_flags",
+                f"cannot hold '{item.value}': the build sets that itself",
+                item,
             )
     return dataclasses.replace(
         base,
@@ -319,7 +331,7 @@ def _common(section: Section, base: Crate) -> Crate:
         opt_level=section.choice("opt_level", CRATE_OPT_LEVELS, base.opt_level),
         debug=section.choice("debug", DEBUG_LEVELS, base.debug),
         cfgs=base.cfgs + section.texts("cfgs"),
-        rustc_flags=base.rustc_flags + flags,
+        rustc_flags=base.rustc_flags + section.texts("rustc_flags"),
     )
 
 

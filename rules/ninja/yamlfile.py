@@ -21,6 +21,10 @@ _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 
 _LONGEST_EXCERPT = 200  # characters; longer lines are of no help under an error
+_LONGEST_VALUE = 60
+
+#: Subject of faults at the top of the file.
+WHOLE_FILE = "the project file"
 
 T = TypeVar("T")
 Node = yaml.Node
@@ -76,19 +80,28 @@ class Reader:
             mark = error.problem_mark or error.context_mark
             where = self._at(mark.line, mark.column) if mark else Location(self.file)
             parts = [part for part in (error.context, error.problem) if part]
-            self._refuse(", ".join(parts), where)
+            self._refuse(", ".join(parts), where, error.context_mark)
         except yaml.reader.ReaderError as error:
             line = self.text.count("\n", 0, error.position)
             column = error.position - (self.text.rfind("\n", 0, error.position) + 1)
+            code = error.character if isinstance(error.character, int) else ord(error.character)
             where = Location(self.file, line + 1, column + 1)
-            self._refuse(f"character {error.character!r} is not allowed", where)
+            self._refuse(f"character U+{code:04X} is not allowed", where)
         except RecursionError:
             self._refuse("is nested too deeply", Location(self.file))
         self.faults.check()
         return node
 
-    def _refuse(self, message: str, where: Location) -> None:
-        self.faults.add(Diagnostic(errors.NOT_YAML, self.file, message, "", where))
+    def _refuse(self, message: str, where: Location, start: yaml.Mark | None = None) -> None:
+        """Records FC0110. ``start``: where the broken part begins."""
+        begin = (start.line + 1, start.column + 1) if start else (where.line, where.column)
+        apart = begin != (where.line, where.column)
+        notes = (f"it starts in line {begin[0]}, column {begin[1]}",) if apart else ()
+        column = (where.column or 1) - 1
+        lines = self.text.split("\n")
+        tab = where.line is not None and lines[where.line - 1][column : column + 1] == "\t"
+        remedy = "indent with spaces, not with tabs" if tab else ""
+        self.faults.add(Diagnostic(errors.NOT_YAML, self.file, message, remedy, where, notes))
 
     def mapping(
         self, node: Node, subject: str, known: Iterable[str] | None = None
@@ -207,7 +220,7 @@ class Reader:
         elif isinstance(node, yaml.SequenceNode):
             found = "a list"
         else:
-            found = "nothing" if _is_null(node) else f"'{node.value}'"
+            found = "nothing" if _is_null(node) else repr(str(node.value)[:_LONGEST_VALUE])
         self.fault(errors.BAD_VALUE, subject, f"must be {wanted}, not {found}", node)
 
 
@@ -284,7 +297,7 @@ class Section:
         self.reader.fault(kind, self._path(key), message, self.get(key) or self.node, remedy)
 
     def _path(self, key: str) -> str:
-        return f"{self.subject}.{key}"
+        return key if self.subject == WHOLE_FILE else f"{self.subject}.{key}"
 
 
 def _is_null(node: Node) -> bool:

@@ -1,0 +1,143 @@
+"""Ninja's output, told apart; and what the display makes of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from fatcrate.rules.ninja import display, runner
+from fatcrate.rules.ninja.display import Display
+from fatcrate.rules.ninja.runner import Listener, Outcome, Step
+from fatcrate.toolchain.diagnostics import FatcrateError
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def listener(shown: Display) -> Listener:
+    return Listener(shown.on_step, shown.on_failure, shown.on_line)
+
+
+def write(folder: Path, text: str) -> None:
+    rule = "rule r\n  command = $cmd\n  description = $what\n"
+    (folder / "build.ninja").write_text(rule + text, encoding="utf-8")
+
+
+TWO = """\
+build a: r
+  cmd = printf 'warning: x\\nFAILED: [code=7] not so\\n'; touch a
+  what = make a
+build b: r a
+  cmd = echo 'error: no b'; exit 3
+  what = make b
+"""
+
+
+def run(folder: Path, shown: Display, *args: str) -> Outcome:
+    return runner.run(runner.find(), str(folder), args, listener(shown))
+
+
+def test_steps_failures_and_their_output(tmp_path: Path) -> None:
+    write(tmp_path, TWO)
+    stream = io.StringIO()
+    outcome = run(tmp_path, Display(stream=stream))
+    assert outcome.code != 0 and not outcome.interrupted
+    assert [(step.what, step.code) for step in outcome.steps] == [("make a", 0), ("make b", 3)]
+    assert outcome.steps[0].output == ["warning: x", "FAILED: [code=7] not so"]
+    assert outcome.steps[1].output == ["error: no b"]
+    assert outcome.failures == outcome.steps[1:]
+    assert stream.getvalue() == (
+        "[1/2] make a\nwarning: x\nFAILED: [code=7] not so\n"
+        "[2/2] make b\nfailed: make b\nerror: no b\n"
+    )
+
+
+def test_a_faulty_file_is_a_message_of_ninja(tmp_path: Path) -> None:
+    write(tmp_path, "build a: nothing\n")
+    outcome = run(tmp_path, Display(stream=io.StringIO()))
+    assert outcome.code == 1
+    assert outcome.steps == []
+    assert "unknown build rule" in outcome.messages[0]
+
+
+def test_quiet_and_json_show_no_progress(tmp_path: Path) -> None:
+    for shown, text in (
+        (Display(quiet=True), "warning: x\nFAILED: [code=7] not so\nfailed: make b\nerror: no b\n"),
+        (Display(as_json=True), ""),
+    ):
+        (tmp_path / "a").unlink(missing_ok=True)
+        write(tmp_path, TWO)
+        shown.stream = io.StringIO()
+        run(tmp_path, shown)
+        assert shown.stream.getvalue() == text
+
+
+def test_one_line_that_changes_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stream = Terminal()
+    shown = Display(stream=stream)
+    shown.on_step(Step("make something with a long name", 1, 2))
+    shown.on_step(Step("short", 2, 2))
+    shown.say("done")
+    assert stream.getvalue() == (
+        "\r\x1b[K[1/2] make somethin\r\x1b[K[2/2] short\r\x1b[Kfatcrate: done\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("error[E0425]: no z", "\x1b[1m\x1b[31merror[E0425]:\x1b[0m\x1b[1m no z\x1b[0m"),
+        ("warning: x", "\x1b[1m\x1b[33mwarning:\x1b[0m\x1b[1m x\x1b[0m"),
+        ("  --> util.rs:3:9", "\x1b[1m\x1b[34m  -->\x1b[0m util.rs:3:9"),
+        ("3 |     a", "\x1b[1m\x1b[34m3 |\x1b[0m     a"),
+        ("plain", "plain"),
+    ],
+)
+def test_diagnostics_in_colour(line: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stream = Terminal()
+    Display(stream=stream).on_line(None, line)
+    assert stream.getvalue() == shown + "\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    Display(stream=stream).on_line(None, line)
+    assert stream.getvalue() == line + "\n"
+
+
+def test_ninja_is_found_beside_python_or_in_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Path(runner.find()).name == "ninja"
+    monkeypatch.setitem(__import__("sys").modules, "ninja", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FatcrateError) as caught:
+        runner.find(str(tmp_path / "python"))
+    assert str(caught.value) == ("error[FC0123]: ninja: was not found\n  help: pip install ninja")
+    (tmp_path / "ninja").write_text("#!/bin/sh\n")
+    (tmp_path / "ninja").chmod(0o755)
+    assert runner.find(str(tmp_path / "bin/python")) == str(tmp_path / "ninja")
+
+
+def test_document() -> None:
+    steps = [Step("make a", 1, 1, 2, "cmd", ["x", "y"])]
+    made = display.document("failed", Outcome(1, steps, ["m"]), ["/o/b", "/o/a"], 1.23456)
+    assert json.loads(json.dumps(made)) == {
+        "version": 1,
+        "status": "failed",
+        "seconds": 1.235,
+        "outputs": ["/o/a", "/o/b"],
+        "steps": [{"what": "make a", "code": 2, "output": "x\ny"}],
+        "messages": ["m"],
+    }
