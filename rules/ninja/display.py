@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -53,6 +52,8 @@ class Display:
         if not self.terminal or self.verbose:
             print(text, file=self.stream, flush=True)
             return
+        import shutil
+
         width = shutil.get_terminal_size().columns - 1
         self.stream.write(f"\r\x1b[K{text[:width]}")
         self.stream.flush()
