@@ -49,6 +49,8 @@ def assemble(ptxas: str, text: bytes, arch: str, *options: str) -> bytes:
 
 
 @functools.cache
-def cubin(ptxas: str, arch: str, source: str = "plain", name: str = "saxpy") -> bytes:
+def cubin(
+    ptxas: str, arch: str, source: str = "plain", name: str = "saxpy", options: tuple[str, ...] = ()
+) -> bytes:
     """A cubin of the corpus; made once per test process."""
-    return assemble(ptxas, ptx(arch, source=source, name=name), arch)
+    return assemble(ptxas, ptx(arch, source=source, name=name), arch, *options)
