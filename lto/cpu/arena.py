@@ -12,6 +12,7 @@ changed and written back is quiet, so that the write shows even where it changed
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from collections.abc import Sequence
@@ -110,7 +111,8 @@ class Arena:
 
     def close(self) -> None:
         del self._bytes
-        self._map.close()
+        with contextlib.suppress(BufferError):  # somebody has a view; it frees the memory
+            self._map.close()
         os.close(self.fd)
 
 

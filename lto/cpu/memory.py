@@ -9,8 +9,10 @@ from typing import Any
 
 PAGE = mmap.PAGESIZE
 
-_MAP_FAILED = ctypes.c_void_p(-1).value
-_MAP_NORESERVE = 0x4000  # Linux, x86_64 and aarch64
+_MAP_FAILED: int | None = ctypes.c_void_p(-1).value
+_PROT_NONE = 0
+_MAP_FIXED = 0x10  # Linux, x86_64 and aarch64; so is the next
+_MAP_NORESERVE = 0x4000
 
 
 def _libc() -> Any:
@@ -37,30 +39,48 @@ def round_up(size: int, unit: int = PAGE) -> int:
     return -(-size // unit) * unit
 
 
+#: Addresses without access on both sides of memory that kernels index: a 32-bit index of
+#: 8-byte elements, too large or negative, stays in there.
+_MOAT = 32 << 30
+
+
+def _map(address: int | None, size: int, access: int, flags: int, fd: int = -1) -> int:
+    found: int | None = _LIBC.mmap(address, size, access, flags, fd, 0)
+    if found is None or found == _MAP_FAILED:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return found
+
+
 class Mapping:
-    """A mapped range of addresses; unmapped by :meth:`close`. Raises ``OSError``."""
+    """A mapped range of addresses; unmapped by :meth:`close`. Raises ``OSError``.
+
+    Far around it is nothing, as long as the process may have that many addresses.
+    """
 
     def __init__(self, size: int, fd: int = -1) -> None:
         """Maps ``size`` bytes of a file for reading and writing, or of fresh memory."""
         self.size = max(round_up(size), PAGE)
-        flags = mmap.MAP_SHARED if fd >= 0 else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        if fd < 0:
-            flags |= _MAP_NORESERVE
+        fresh = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        self._whole = self.size + 2 * _MOAT
+        try:
+            self._base = _map(None, self._whole, _PROT_NONE, fresh)
+        except OSError:  # a limit on address space (ulimit -v)
+            self._whole = self.size
+            self._base = _map(None, self._whole, _PROT_NONE, fresh)
+        self.address = self._base + (self._whole - self.size) // 2
+        flags = mmap.MAP_SHARED if fd >= 0 else fresh
         access = mmap.PROT_READ | mmap.PROT_WRITE
-        address = _LIBC.mmap(None, self.size, access, flags, fd, 0)
-        if address in (None, _MAP_FAILED):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        self.address: int = address
+        _map(self.address, self.size, access, flags | _MAP_FIXED, fd)
 
     def deny(self, offset: int, size: int) -> None:
         """Takes all access away from whole pages."""
-        if _LIBC.mprotect(self.address + offset, size, 0) != 0:
+        if _LIBC.mprotect(self.address + offset, size, _PROT_NONE) != 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
 
     def close(self) -> None:
-        _LIBC.munmap(self.address, self.size)
+        _LIBC.munmap(self._base, self._whole)
 
 
 class Stacks:

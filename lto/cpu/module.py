@@ -296,7 +296,7 @@ class Module:
         worker = self._worker
         assert worker is not None
         try:
-            ran: wire.Ran = worker.ask(request, (arena_fd,), timeout)
+            answer = worker.ask(request, (arena_fd,), timeout)
         except Died as death:
             fault = faults.of_death(kernel, request, death, worker.state(), timeout)
             self.close()
@@ -304,6 +304,9 @@ class Module:
         except BaseException:
             self.close()
             raise
+        if isinstance(answer, wire.Refused):
+            raise FatcrateError(*answer.diagnostics)
+        ran: wire.Ran = answer
         return ran
 
 

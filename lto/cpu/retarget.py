@@ -129,6 +129,7 @@ class _Rewriter:
 
     def assembly(self, function: str, line: str, template: str) -> str:
         first = re.split(r"\\0A|;", template)[0].strip()[:40]
+        first = re.sub(r"\$\{?(\d+)(?::\w+)?\}?", r"{\1}", first).replace("$$", "$")
         self.refuse(function, f"inline assembly (`{first}`)")
         result, _, call = line.partition(" = ")
         if not call:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from fatcrate.lto import symbols
 
-_LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\((.*)\)$")
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!DI(\w+)\((.*)\)$")
+#: Where the standard library and the device library are, after the recipe's remapping.
+_LIBRARIES = ("/rustc/", "/fatcrate/")
+_DEPTH = 100  # of scopes and of inlining; metadata cannot be trusted not to be cyclic
 _FIELD = re.compile(r'(\w+): (?:"([^"]*)"|([^,]+))')
 
 
@@ -52,15 +54,29 @@ class DebugInfo:
         return found
 
     def where(self, number: str) -> str:
-        """``file:line`` of a ``DILocation``, or nothing."""
-        location = self._fields(number)
-        line, scope = location.get("line", ""), location.get("scope", "")
-        for _ in range(100):  # scopes nest; metadata cannot be trusted not to be cyclic
+        """``file:line`` of a ``DILocation``, or nothing.
+
+        Where library code was inlined, the line in the user's code that called it.
+        """
+        found = ""
+        for _ in range(_DEPTH):
+            location = self._fields(number)
+            place = self._place(location)
+            found = place or found
+            outer = location.get("inlinedAt", "")
+            if not outer or not place.startswith(_LIBRARIES):
+                break
+            number = outer.removeprefix("!")
+        return found
+
+    def _place(self, location: dict[str, str]) -> str:
+        scope = location.get("scope", "")
+        for _ in range(_DEPTH):
             fields = self._fields(scope.removeprefix("!"))
             if fields.get("") == "File":
-                return f"{fields.get('filename', '')}:{line}"
+                return f"{fields.get('filename', '')}:{location.get('line', '')}"
             following = fields.get("file") or fields.get("scope")
             if not following:
-                return ""
+                break
             scope = following
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def load_array(path: Path) -> npt.NDArray[Any]:
     """Reads a .npy file. Raises FC0615, or ``OSError`` when it cannot be read."""
     try:
         array: Any = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError) as error:
+    except (ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         fail(
             errors.BAD_ARRAY,
             str(path),

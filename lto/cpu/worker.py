@@ -22,6 +22,7 @@ from fatcrate.lto.cpu.state import SHARED_GUARD, Fiber, Outcome, Shared, State, 
 from fatcrate.lto.engine import EngineError
 from fatcrate.lto.llvm import LlvmliteEngine
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError
+from fatcrate.toolchain.errors import from_os_error
 
 _PR_SET_PDEATHSIG = 1
 #: Blocks per call into the scheduler.
@@ -203,6 +204,8 @@ def main(socket_fd: int, state_fd: int, parent: int) -> None:
             launch, fds = wire.receive(end)
             try:
                 wire.send(end, runner.launch(launch, fds[0]))
+            except OSError as error:
+                wire.send(end, wire.Refused((from_os_error(error),)))
             finally:
                 os.close(fds[0])
     except wire.Closed:
