@@ -3,7 +3,11 @@
 The report is JSON: ``version``, ``arch``, ``options``, ``ptxas`` (version), ``warnings``
 (texts) and ``kernels``, sorted by name, each with ``name``, ``registers``, ``stack``,
 ``spill_stores``, ``spill_loads``, ``shared`` (static, with what ptxas reserves), ``local``,
-``constant`` (bank 0), all in bytes but the registers, and ``barriers``.
+``constant`` (bank 0), all in bytes but the registers, ``barriers``, and ``occupancy``: threads
+per block -> share of the SM's warps that can run at once (0 to 1).
+
+Budgets (``--budget``) are checked against these numbers; a kernel that exceeds one fails the
+step. Spills are warned about where no budget speaks of them.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ import json
 import os
 import re
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from fatcrate.lto import errors
+from fatcrate.lto import budget, errors
+from fatcrate.lto.budget import Resources
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity
 from fatcrate.toolchain.diagnostics import (
@@ -33,6 +38,7 @@ examples:
   fatcrate assemble --arch sm_90 --ptxas /usr/local/cuda/bin/ptxas \\
       --toolchain toolchain.json --output sm_90.cubin --report sm_90.json sm_90.ptx
   fatcrate assemble … --ptxas-option=-O2 --ptxas-option=--maxrregcount=64 sm_90.ptx
+  fatcrate assemble … --budget max_registers=64 --budget reduce:min_occupancy=0.5@256 sm_90.ptx
 """
 
 
@@ -58,22 +64,15 @@ def parser() -> argparse.ArgumentParser:
         metavar="OPTION",
         help="an option for ptxas, such as --ptxas-option=-O2 (may be repeated)",
     )
+    p.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        metavar="[KERNEL:]NAME=VALUE",
+        help=f"a limit for all kernels or one: {', '.join(budget.NAMES)}; min_occupancy is a"
+        " share from 0 to 1 for blocks of a size, as in min_occupancy=0.5@256",
+    )
     return p
-
-
-@dataclass
-class Resources:
-    """What one kernel takes, as ptxas reports it; bytes but for registers and barriers."""
-
-    name: str
-    registers: int = 0
-    barriers: int = 0
-    stack: int = 0
-    spill_stores: int = 0
-    spill_loads: int = 0
-    shared: int = 0
-    local: int = 0
-    constant: int = 0
 
 
 _COMPILING = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
@@ -154,24 +153,16 @@ def main(argv: list[str]) -> int:
     arch = archs.parse_one(args.arch)
     toolchain = identity.load(args.toolchain)
     toolchain.check_arch(arch)
+    budgets = budget.parse(args.budget)
     with open(args.ptx, encoding="utf-8") as stream:
         ptx = stream.read()
     with atomic.atomic_output(args.output) as output:
-        temporary = output.name
-        text = run_ptxas(args.ptxas, arch, args.ptx, temporary, args.ptxas_option)
-        messages = parse_messages(text.output, ptx, args.ptx)
-        faults = Collector()
-        for message in messages:
+        done = run_ptxas(args.ptxas, arch, args.ptx, output.name, args.ptxas_option)
+        faults = _judge(done, ptx, args.ptx)
+        faults.check()
+        kernels = parse_resources(done.output)
+        for message in budget.check(kernels, budgets, arch):
             faults.add(message)
-        if text.code != 0 and not faults.errors:
-            faults.add(
-                Diagnostic(
-                    errors.PTXAS_FAILED,
-                    os.path.basename(args.ptx),
-                    f"ptxas exited with code {text.code}",
-                    notes=tuple(text.output.strip().splitlines()[-5:]),
-                )
-            )
         faults.check()
     report(faults.warnings)
     value = {
@@ -179,11 +170,28 @@ def main(argv: list[str]) -> int:
         "arch": str(arch),
         "options": args.ptxas_option,
         "ptxas": toolchain.ptxas.version,
-        "kernels": [asdict(r) for r in parse_resources(text.output)],
+        "kernels": budget.report(kernels, arch),
         "warnings": sorted(w.message for w in faults.warnings),
     }
     atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")
     return 0
+
+
+def _judge(done: Run, ptx: str, file: str) -> Collector:
+    """What ptxas said, as diagnostics; at least one error when it failed."""
+    faults = Collector()
+    for message in parse_messages(done.output, ptx, file):
+        faults.add(message)
+    if done.code != 0 and not faults.errors:
+        faults.add(
+            Diagnostic(
+                errors.PTXAS_FAILED,
+                os.path.basename(file),
+                f"ptxas exited with code {done.code}",
+                notes=tuple(done.output.strip().splitlines()[-5:]),
+            )
+        )
+    return faults
 
 
 @dataclass(frozen=True)

@@ -353,8 +353,21 @@ def codegen_argv(tools, arch, linked, manifest, output, opt_level = 3, options =
         output,
     ] + options + [linked]
 
-def assemble_argv(tools, arch, ptx, output, report, options = []):
-    """ASSEMBLE: PTX to a cubin and its resource report. options: ptxas options."""
+def assemble_argv(tools, arch, ptx, output, report, options = [], budgets = []):
+    """ASSEMBLE: PTX to a cubin and its resource report.
+
+    Args:
+      tools: see the head of this file.
+      arch: a real architecture, such as "sm_90a".
+      ptx: path of the PTX.
+      output: path of the cubin.
+      report: path of the resource report.
+      options: options for ptxas.
+      budgets: limits such as "max_registers=64" or "kernel:max_stack=0".
+
+    Returns:
+      The argv.
+    """
     return tools.step + [
         "assemble",
         "--arch",
@@ -367,7 +380,7 @@ def assemble_argv(tools, arch, ptx, output, report, options = []):
         output,
         "--report",
         report,
-    ] + ["--ptxas-option=" + option for option in options] + [ptx]
+    ] + ["--ptxas-option=" + option for option in options] + _flag_each("--budget", budgets) + [ptx]
 
 def abi_check_argv(tools, manifest, link_report, images, assemble_reports, report):
     """ABICHECK: every image against the manifest; writes the target's report when all agree.
