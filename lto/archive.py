@@ -10,7 +10,7 @@ thin archive stores paths, relative to its own folder, in place of the data.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fatcrate.lto import errors
@@ -100,3 +100,18 @@ def _name(
         text = long_names[begin : end if end >= 0 else len(long_names)]
         return text.decode("utf-8", "replace").removesuffix("/"), body
     return raw.removesuffix("/"), body
+
+
+def write(members: Iterable[tuple[str, bytes]]) -> bytes:
+    """A GNU archive of (name, data), with times and owners zero and no symbol table."""
+    names, body = b"", b""
+    for name, data in members:
+        label = b"/%d" % len(names)
+        names += name.encode("utf-8") + b"/\n"
+        body += _member(label, data)
+    return MAGIC + _member(b"//", names) + body
+
+
+def _member(label: bytes, data: bytes) -> bytes:
+    header = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (label, 0, 0, 0, 0o644, len(data))
+    return header + data + b"\n" * (len(data) & 1)

@@ -9,8 +9,9 @@ or the newest that ``--min-driver`` loads, since the user's driver compiles it.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 
-from fatcrate.lto import emit, generate, isolate, policy
+from fatcrate.lto import emit, generate, isolate, policy, repro
 from fatcrate.lto.engine import Target, Tuning
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
@@ -129,8 +130,24 @@ def main(argv: list[str]) -> int:
         ptx = isolate.run(lambda: generate.generate(job), timeout=args.timeout)
     except isolate.Crash as crash:
         fault = generate.describe_crash(crash, job, manifest, args.timeout)
-        raise FatcrateError(fault) from crash
+        raise repro.attach(
+            FatcrateError(fault), args.output, _capture(args, argv, toolchain)
+        ) from crash
     ptx = emit.pin_files(ptx)
     emit.check_kernels(emit.entries(ptx), [k.name for k in manifest.kernels], str(arch))
     atomic.write_text(args.output, ptx)
     return 0
+
+
+def _capture(
+    args: argparse.Namespace, argv: list[str], toolchain: identity.Identity
+) -> repro.Reproducer:
+    inputs = {
+        args.linked: "linked.bc",
+        args.manifest: "manifest.json",
+        args.toolchain: "toolchain.json",
+    }
+    made = repro.capture("codegen", argv, inputs, toolchain.versions())
+    return dataclasses.replace(
+        made, argv=["@output.ptx" if word == args.output else word for word in made.argv]
+    )

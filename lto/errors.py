@@ -99,6 +99,12 @@ UNSUPPORTED = Kind(
     "The symbol needs something that device code lacks: code chosen by the loader (ifunc),"
     " thread-local storage, or data placed by a section name.",
 )
+BAD_REPRODUCER = Kind(
+    "FC0327",
+    "not a reproducer",
+    "A reproducer is a tar archive with the inputs and the command line of a step that failed in"
+    " LLVM; this file is not one, or belongs to another version of fatcrate.",
+)
 CODEGEN_FAILED = Kind(
     "FC0320",
     "LLVM cannot generate code",
@@ -179,6 +185,7 @@ ALL: tuple[Kind, ...] = (
     TYPE_CONFLICT,
     UNKNOWN_SYMBOL,
     UNSUPPORTED,
+    BAD_REPRODUCER,
     CODEGEN_FAILED,
     ENGINE_CRASH,
     LINK_FAILED,

@@ -20,15 +20,16 @@ no architecture yet. What its readers (CODEGEN, the CPU runner) may rely on:
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import os
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, explain, inputs, isolate, merge, resolve
+from fatcrate.lto import archive, errors, explain, inputs, isolate, merge, repro, resolve
 from fatcrate.lto.inputs import Unit
 from fatcrate.toolchain import atomic, identity, names
-from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import Input, Manifest
 
 PRIMITIVES = os.path.join(os.path.dirname(__file__), "backends", "nvptx.ll")
@@ -170,7 +171,7 @@ def main(argv: list[str]) -> int:
     )
     table = resolve.build(loaded.crates)
     resolve.check(loaded.crates, table, args.export, args.name, args.undefined)
-    merged = _merge(args, loaded, table)
+    merged = _merge(args, argv, loaded, table, toolchain)
     manifest = Manifest(
         args.name,
         names.NVPTX_TRIPLE,
@@ -191,7 +192,13 @@ def _primitives() -> str:
         return stream.read()
 
 
-def _merge(args: argparse.Namespace, loaded: _Loaded, table: resolve.Table) -> merge.Merged:
+def _merge(
+    args: argparse.Namespace,
+    argv: list[str],
+    loaded: _Loaded,
+    table: resolve.Table,
+    toolchain: identity.Identity,
+) -> merge.Merged:
     """Runs the LLVM part of the link in a child process."""
     request = merge.Request(
         args.name,
@@ -211,13 +218,40 @@ def _merge(args: argparse.Namespace, loaded: _Loaded, table: resolve.Table) -> m
     try:
         return isolate.run(work, timeout=args.timeout)
     except isolate.Crash as crash:
-        fail(
+        fault = Diagnostic(
             errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH,
             args.name,
             f"the process that runs LLVM {crash.reason()}",
-            remedy="one of the inputs may be damaged: build the crates again",
-            notes=crash.stderr.strip().splitlines()[-5:],
+            "one of the inputs may be damaged: build the crates again",
+            notes=tuple(crash.stderr.strip().splitlines()[-5:]),
         )
+        made = _capture(args, argv, loaded, toolchain)
+        raise repro.attach(FatcrateError(fault), args.output, made) from crash
+
+
+def _capture(
+    args: argparse.Namespace, argv: list[str], loaded: _Loaded, toolchain: identity.Identity
+) -> repro.Reproducer:
+    """The link's command line and inputs; of an archive only the modules are kept."""
+    made = repro.capture("link", argv, {args.toolchain: "toolchain.json"}, toolchain.versions())
+    swapped = {
+        args.output: "@output.bc",
+        args.manifest: "@output.json",
+        args.report: "@report.json",
+    }
+    words = [swapped.get(word, word) for word in made.argv]
+    for number, unit in enumerate([*loaded.crates, *loaded.libraries]):
+        name = f"{number}-{unit.name}.a"
+        made.files[name] = archive.write([(m.name, m.data) for m in unit.members])
+        words = [
+            f"@{name}"
+            if word == unit.path
+            else word.replace(f"={unit.path}", f"=@{name}")
+            if word.endswith(f"={unit.path}")
+            else word
+            for word in words
+        ]
+    return dataclasses.replace(made, argv=words)
 
 
 def _answer(

@@ -62,6 +62,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "doctor": Command(
             "fatcrate.toolchain.doctor:main", "which tools are there and what is missing"
         ),
+        "repro": Command("fatcrate.lto.repro:main", "run a step that failed in LLVM again"),
         "explain": Command("fatcrate.rules.explain:main", "what an error code means"),
     },
 }
