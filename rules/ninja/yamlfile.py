@@ -54,7 +54,9 @@ class Reader:
 
     def _at(self, line: int, column: int) -> Location:
         lines = self.text.split("\n")
-        text = lines[line].rstrip("\r").replace("\t", " ") if line < len(lines) else ""
+        if line >= len(lines):  # libyaml puts the end of the file on a line of its own
+            line, column = len(lines) - 1, len(lines[-1])
+        text = lines[line].rstrip("\r").replace("\t", " ")
         excerpt = text if len(text) <= _LONGEST_EXCERPT else None
         return Location(self.file, line + 1, column + 1, excerpt=excerpt)
 
@@ -97,9 +99,8 @@ class Reader:
         begin = (start.line + 1, start.column + 1) if start else (where.line, where.column)
         apart = begin != (where.line, where.column)
         notes = (f"it starts in line {begin[0]}, column {begin[1]}",) if apart else ()
-        column = (where.column or 1) - 1
-        lines = self.text.split("\n")
-        tab = where.line is not None and lines[where.line - 1][column : column + 1] == "\t"
+        line = self.text.split("\n")[(where.line or 1) - 1]
+        tab = where.column is not None and line[where.column - 1 : where.column] == "\t"
         remedy = "indent with spaces, not with tabs" if tab else ""
         self.faults.add(Diagnostic(errors.NOT_YAML, self.file, message, remedy, where, notes))
 

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fatcrate.rules import sysroot
 from fatcrate.toolchain.discover import Tools
+from support.device import build_sysroot
 from support.ninja import FILES, Project
 
 KERNEL = """\
@@ -267,3 +269,37 @@ def test_panic_strategy_of_a_target(project: Project, panic: str) -> None:
     ]
     assert (project.out / "crates-abort/other/libother.rlib").exists()
     assert (project.out / "loud.fatbin").exists()
+
+
+def test_a_prebuilt_target_is_used_as_it_is(fresh: Project, tools: Tools, tmp_path: Path) -> None:
+    """A toolchain as rustup lays it out, with the target's libraries and without sources."""
+    toolchain = tmp_path / "rustup/toolchains/stable"
+    rustlib = toolchain / "lib/rustlib"
+    prebuilt = rustlib / "nvptx64-nvidia-cuda/lib"
+    prebuilt.mkdir(parents=True)
+    (rustlib / tools.identity.rustc.host).symlink_to(
+        Path(tools.sysroot) / "lib/rustlib" / tools.identity.rustc.host
+    )
+    libraries = Path(sysroot.library_folder(build_sysroot(tools, "abort")))
+    for library in libraries.iterdir():
+        (prebuilt / f"{library.stem}-0123abcd.rlib").symlink_to(library)
+    rustc = toolchain / "bin/rustc"
+    rustc.parent.mkdir()
+    rustc.write_text(f'#!/bin/sh\nexec {tools.rustc} --sysroot {toolchain} "$@"\n')
+    rustc.chmod(0o755)
+    environment = {"FATCRATE_RUSTC": str(rustc)}
+    fresh.write(FILES)
+    built = fresh.build(env=environment).ok()
+    assert not [step for step in built.steps if step.startswith("build core")]
+    assert fresh.build(env=environment).ok().steps == []
+    assert "libcore-0123abcd.rlib" in (fresh.out / "build.ninja").read_text()
+    assert ".entry saxpy" in ptx(fresh)
+
+
+def test_included_files_are_tracked(project: Project) -> None:
+    project.edit("util.rs", "a + a", 'include!("the value.in")')
+    project.write({"the value.in": "a + 2.0"})
+    project.build().ok()
+    project.edit("the value.in", "2.0", "3.0")
+    assert project.build().ok().steps[:1] == ["assemble demo for sm_80"]
+    assert "0f40400000" in ptx(project)

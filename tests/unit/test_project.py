@@ -1,0 +1,175 @@
+"""The project file where it is right: keys, defaults, merges, spellings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fatcrate.fatbin import compression
+from fatcrate.rules.ninja import project
+from fatcrate.rules.ninja.model import Crate, Dep, Project
+from fatcrate.rules.ninja.yamlfile import Reader
+from hypothesis import given
+from hypothesis import strategies as st
+
+GPU = Crate(key="gpu", name="gpu", source="/fc/lib.rs", origin="gpu", edition="2024")
+
+
+def load(text: str, *there: str) -> Project:
+    found = {*there, "mathlib.rs", "kern/src/lib.rs", "flat/lib.rs", "/abs/x.rs", "../up/lib.rs"}
+    return project.load(text, "fatcrate.yaml", "/p", found.__contains__, [GPU])
+
+
+def names(deps: tuple[Dep, ...]) -> list[tuple[str, str]]:
+    return [(dep.extern, dep.crate) for dep in deps]
+
+
+def test_every_key_of_a_crate() -> None:
+    crate = load("""\
+version: 1
+crates:
+  mathlib: {path: mathlib.rs}
+  kern-el: {path: ./kern/, deps: [mathlib, {other: gpu}], edition: 2024, features: [fast],
+    cfgs: [wide], proc_macro: false, opt_level: s, debug: line-directives-only,
+    rustc_flags: [-Cx=1], env: {A: 1.0, B: ""}, name: kern}
+""").crates["kern-el"]
+    assert (crate.key, crate.name, crate.source) == ("kern-el", "kern", "kern/src/lib.rs")
+    assert crate.origin == "kern/src/lib.rs" and crate.remaps == ()
+    assert names(crate.deps) == [("", "mathlib"), ("other", "gpu")]
+    assert (crate.edition, crate.opt_level, crate.debug) == ("2024", "s", "line-directives-only")
+    assert (crate.features, crate.cfgs, crate.rustc_flags) == (("fast",), ("wide",), ("-Cx=1",))
+    assert dict(crate.env) == {"A": "1.0", "B": ""}
+    assert not crate.proc_macro
+
+
+def test_every_key_of_a_target() -> None:
+    target = load("""\
+version: 1
+crates: {mathlib: {path: mathlib.rs}}
+kernels:
+  two-words:
+    crates: [mathlib]
+    archs: [sm_80, 9.0, 10.0+PTX, "sm_90a sm_86", all-major]
+    host: [aarch64, x86_64, aarch64]
+    exports: [k]
+    opt_level: 1
+    panic: abort
+    ptxas_options: [-O1, --maxrregcount=32]
+    compress: none
+    symbol: other
+""").targets["two-words"]
+    assert [text for text, _ in target.archs] == [
+        *("sm_80", "9.0", "10.0+PTX", "sm_90a", "sm_86", "all-major"),
+    ]
+    assert target.host == ("aarch64", "x86_64")
+    assert (target.exports, target.opt_level, target.panic) == (("k",), "1", "abort")
+    assert target.ptxas_options == ("-O1", "--maxrregcount=32")
+    assert (target.compress, target.symbol) == ("none", "other")
+
+
+def test_defaults_of_a_target() -> None:
+    target = load("""\
+version: 1
+crates: {mathlib: {path: mathlib.rs}}
+kernels: {two-words: {crates: mathlib, archs: sm_80}}
+""").targets["two-words"]
+    assert (target.symbol, target.compress, target.panic) == (
+        *("two_words", "balanced", "immediate-abort"),
+    )
+    assert len(target.host) == 1 and target.exports == ()
+
+
+def test_defaults_and_what_crates_say() -> None:
+    crates = load("""\
+version: 1
+defaults: {edition: 2024, opt_level: 0, debug: 2, cfgs: [a], rustc_flags: [-Cx]}
+crates:
+  mathlib: {path: mathlib.rs}
+  kern: {path: kern, edition: 2018, opt_level: 3, debug: none, cfgs: [b], rustc_flags: [-Cy]}
+""").crates
+    one, other, gpu = crates["mathlib"], crates["kern"], crates["gpu"]
+    assert (one.edition, one.opt_level, one.debug, one.cfgs) == ("2024", "0", "2", ("a",))
+    assert (other.edition, other.opt_level, other.debug) == ("2018", "3", "none")
+    assert (other.cfgs, other.rustc_flags) == (("a", "b"), ("-Cx", "-Cy"))
+    assert (gpu.edition, gpu.opt_level, gpu.debug, gpu.cfgs) == ("2024", "0", "2", ())
+
+
+def test_merges() -> None:
+    crates = load("""\
+version: 1
+crates:
+  mathlib: &base {path: mathlib.rs, edition: 2024, opt_level: 1}
+  kern: {<<: *base, path: kern, opt_level: 2}
+  flat: {<<: [{debug: 1}, *base], path: flat}
+""").crates
+    assert (crates["kern"].edition, crates["kern"].opt_level) == ("2024", "2")
+    assert crates["kern"].source == "kern/src/lib.rs"
+    assert (crates["flat"].debug, crates["flat"].opt_level) == ("1", "1")
+
+
+def test_sources_elsewhere_get_a_name_in_place_of_their_path() -> None:
+    crates = load("""\
+version: 1
+crates:
+  far: {path: /abs/x.rs}
+  up: {path: ../up}
+  near: {path: /p/mathlib.rs}
+""").crates
+    assert (crates["far"].origin, crates["far"].remaps) == (
+        *("crate/far", (("/abs", "/crates/far"),)),
+    )
+    assert (crates["up"].source, crates["up"].remaps) == (
+        *("../up/lib.rs", (("../up", "/crates/up"),)),
+    )
+    assert (crates["near"].source, crates["near"].remaps) == ("mathlib.rs", ())
+
+
+def test_choices_are_those_of_the_steps() -> None:
+    """They are listed here so that reading a project needs no other package."""
+    assert sorted(project.COMPRESS_MODES) == sorted(compression.MODES)
+
+
+_SCALARS = st.one_of(st.text(max_size=8), st.integers(-3, 99), st.booleans(), st.none())
+_TREES = st.recursive(
+    _SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                ["version", "crates", "kernels", "defaults", "path", "deps", "archs", "a", "<<"]
+            ),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(tree=_TREES)
+def test_any_tree_is_read_or_refused(tree: object) -> None:
+    """Never another exception than the one that carries faults to a user."""
+    import yaml
+    from fatcrate.toolchain.diagnostics import FatcrateError
+
+    try:
+        load(yaml.safe_dump(tree, allow_unicode=True))
+    except FatcrateError as error:
+        assert error.exit_code == 1
+
+
+@given(text=st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    from fatcrate.toolchain.diagnostics import FatcrateError
+
+    try:
+        Reader("x", text).parse()
+    except FatcrateError as error:
+        assert error.exit_code == 1
+
+
+def test_the_file_in_the_docs(root: Path) -> None:
+    """The first example of docs/ninja.md is a project file."""
+    text = (root / "docs/ninja.md").read_text(encoding="utf-8")
+    example = text.split("```yaml\n")[1].split("```")[0]
+    found = load(example)
+    assert list(found.targets) == ["demo"]
