@@ -126,6 +126,7 @@ unsafe extern "C" {{
 }}
 
 /// Names of the kernels, sorted.
+#[rustfmt::skip]
 pub const KERNELS: &[&str] = &[
 {names}];
 
