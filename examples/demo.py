@@ -100,7 +100,7 @@ def main() -> int:
     run(program)
     say("running the kernel on the CPU, from the linked bitcode")
     check_on_cpu(out)
-    print(f"\ndemo: done. The command is .venv/bin/fatcrate; outputs are in .out/bin/examples/saxpy")
+    print("\ndemo: done; the command is .venv/bin/fatcrate, outputs are in .out/bin/examples/saxpy")
     return 0
 
 
