@@ -28,9 +28,9 @@ die() {
 
 # --- Debian packages -------------------------------------------------------------------
 # NAME or NAME=OLDEST. Debian 12 brings the rustc-web of OLDEST through its security archive.
-packages=(rustc-web=1.96 rust-web-src=1.96 bazel-bootstrap gcc g++)
+packages=(rustc-web=1.96 rust-web-src=1.96 cargo-web=1.96 bazel-bootstrap gcc g++)
 if [[ $level == dev ]]; then
-  packages+=(rustfmt-web=1.96 rust-web-clippy=1.96 cargo-web=1.96 clang-22 lld-22 llvm-22 qemu-user
+  packages+=(rustfmt-web=1.96 rust-web-clippy=1.96 clang-22 lld-22 llvm-22 qemu-user
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
   command -v npm >/dev/null || packages+=(npm)
 fi
@@ -86,15 +86,16 @@ if command -v apt-get >/dev/null; then
 fi
 
 # --- the Python environment ------------------------------------------------------------
+registry=$root/examples/registry
 stamp() {
   {
-    cat "$locks/run.txt" "$root/pyproject.toml" "$root/toolchain/setup.sh"
+    cat "$locks/run.txt" "$root/pyproject.toml" "$root/toolchain/setup.sh" "$registry/Cargo.lock"
     echo "$root"
     if [[ $1 == dev ]]; then cat "$locks/dev.txt" "$locks/package-lock.json"; fi
   } | sha256sum | cut -d' ' -f1
 }
 is_ready() {
-  [[ -x $venv/bin/fatcrate && $(cat "$venv/.setup-$level" 2>/dev/null) == $(stamp "$level") ]]
+  [[ -x $venv/bin/fatcrate && -d $registry/vendor && $(cat "$venv/.setup-$level" 2>/dev/null) == $(stamp "$level") ]]
 }
 if is_ready; then exit 0; fi
 
@@ -152,6 +153,17 @@ if [[ $level == dev ]]; then
   cp "$locks/package.json" "$locks/package-lock.json" "$venv/npm/"
   (cd "$venv/npm" && npm ci --ignore-scripts --no-audit --no-fund) >"$log" 2>&1 ||
     die "npm ci failed: $(tail -n 5 "$log")"
+fi
+
+# --- crates of examples/registry, as published; cargo checks them against Cargo.lock -----
+fetched=$root/.cache/registry.lock
+if [[ ! -d $registry/vendor ]] || ! cmp -s "$registry/Cargo.lock" "$fetched"; then
+  say "fetching the crates of examples/registry"
+  rm -rf "$registry/vendor"
+  /usr/bin/cargo vendor --locked --quiet --versioned-dirs \
+    --manifest-path "$registry/Cargo.toml" "$registry/vendor" >"$log" 2>&1 ||
+    die "cargo vendor failed: $(tail -n 5 "$log")"
+  cp "$registry/Cargo.lock" "$fetched"
 fi
 
 stamp run >"$venv/.setup-run"
