@@ -1,0 +1,105 @@
+"""Registry crates, unchanged, in kernels: the CPU runner against plain Rust on this machine.
+
+Each folder is a package that uses a crate from the registry in a function; ``harness`` makes a
+kernel of it, ``reference`` a host program. Both must write the same words. ``--full`` takes all
+of them, a normal run those in :data:`FAST`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fatcrate import cpu
+from fatcrate.lto.cpu.prepare import Stage
+from fatcrate.toolchain.discover import Tools
+
+HERE = Path(__file__).parent
+ITEMS = 64
+BLOCK = 32
+
+#: One with a build script and floats, one with many crates below it, one with derive macros,
+#: one that allocates.
+FAST = ("alloc", "bytemuck", "libm", "sha2")
+
+ARCHS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
+
+_KERNEL = re.compile(r"harness::kernel!\((\w+), (\d+), case\);")
+
+
+def all_cases() -> list[str]:
+    """Names of the cases: the folders whose source has a kernel."""
+    found = sorted(path.parent.parent.name for path in HERE.glob("*/src/lib.rs"))
+    return [name for name in found if name != "harness"]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        every = metafunc.config.getoption("--full")
+        metafunc.parametrize("case", all_cases() if every else FAST)
+
+
+def run(argv: list[str], **variables: str) -> bytes:
+    """Runs a program in this folder; shows what it said when it fails."""
+    done = subprocess.run(
+        argv, cwd=HERE, env=os.environ | variables, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def chosen(full: bool) -> list[str]:
+    return all_cases() if full else list(FAST)
+
+
+@pytest.fixture(scope="session")
+def built(chosen: list[str]) -> Path:
+    """The output folder after an import and a build of the chosen cases."""
+    program = [sys.executable, "-m", "fatcrate"]
+    run([*program, "import", "Cargo.toml", "--locked"])
+    run([*program, "build", "--quiet", *chosen])
+    return HERE / "fatcrate-out"
+
+
+@pytest.fixture(scope="session")
+def reference(chosen: list[str], tools: Tools) -> Path:
+    """The host program, built by cargo."""
+    features = ",".join(f"case-{name}" for name in chosen)
+    target = HERE / "target"
+    run(
+        [tools.cargo, "build", "--quiet", "--locked", "-p", "reference", "--features", features],
+        RUSTC=tools.rustc,
+        CARGO_TARGET_DIR=str(target),
+    )
+    return target / "debug" / "reference"
+
+
+@pytest.mark.parametrize("stage", ["linked", "unoptimised"])
+def test_same_words_as_on_the_host(case: str, stage: Stage, built: Path, reference: Path) -> None:
+    match = _KERNEL.search((HERE / case / "src" / "lib.rs").read_text())
+    assert match is not None
+    kernel, words = match[1], int(match[2])
+    wanted = np.frombuffer(run([str(reference), case, str(ITEMS)]), dtype="<u4")
+    assert len(np.unique(wanted)) > ITEMS  # the items do differ
+    out = np.zeros(ITEMS * words, dtype=np.uint32)
+    with cpu.Module(
+        built / case / "linked.bc", built / f"{case}.manifest.json", stage=stage
+    ) as module:
+        module.launch(kernel, grid=ITEMS // BLOCK, block=BLOCK, args=[ITEMS, out])
+    different = np.nonzero(out != wanted)[0]
+    assert not len(different), [
+        f"item {at // words} word {at % words}: {out[at]:#x}, on the host {wanted[at]:#x}"
+        for at in different[:5]
+    ]
+
+
+def test_an_image_for_every_arch(case: str, built: Path) -> None:
+    for arch in ARCHS:
+        assert (built / case / f"{arch}.cubin").stat().st_size > 1000
+    assert (built / f"{case}.fatbin").stat().st_size > 6000
