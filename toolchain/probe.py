@@ -88,8 +88,8 @@ def tree_sha256(folder: str, parts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def rustc(path: str) -> Rustc:
-    """`rustc -vV` and the digest of compiler, driver library and LLVM."""
+def rustc(path: str, libraries: Sequence[str]) -> Rustc:
+    """`rustc -vV` and the digest of the compiler and its ``libraries``."""
     argv = [path, "-vV"]
     status, output = run(argv)
     fields = dict(re.findall(r"^([A-Za-z-]+(?: version)?): (.*)$", output, re.MULTILINE))
@@ -100,7 +100,7 @@ def rustc(path: str) -> Rustc:
         commit=fields.get("commit-hash", ""),
         llvm=fields["LLVM version"],
         host=fields["host"],
-        sha256=sha256(path, *driver_libraries(path)),
+        sha256=sha256(path, *libraries),
     )
 
 

@@ -146,10 +146,24 @@ def _rust_candidates(watch: Watch, request: Request, result: Survey) -> list[Rus
     except FatcrateError as error:
         result.rejected("rustc", request.rustc, "FATCRATE_RUSTC", *error.diagnostics)
         return None
-    # A rustup proxy stands for the toolchain's own rustc, which depends on no setting.
     own = f"{sysroot}/bin/rustc"
-    rustc = own if watch.executable(own) else request.rustc
+    proxied = _is_rustup(request.rustc) and watch.executable(own)
+    rustc = own if proxied else os.path.abspath(request.rustc)
     return [locate.rust_in(watch, rustc, sysroot, request.rust_src, "FATCRATE_RUSTC")]
+
+
+def _is_rustup(path: str) -> bool:
+    """Whether this is a rustup proxy: rustup itself under rustc's name.
+
+    It stands for the toolchain's own rustc, which unlike it depends on no setting.
+    """
+    real = os.path.realpath(path)
+    if os.path.basename(real).startswith("rustup"):
+        return True
+    try:
+        return os.path.samefile(real, os.path.join(os.path.dirname(real), "rustup"))
+    except OSError:
+        return False
 
 
 def _try_rust(
@@ -158,7 +172,7 @@ def _try_rust(
     if not candidate.rust_src and not candidate.prebuilt:
         return [_no_library(candidate)], None
     try:
-        rustc = probe.rustc(candidate.rustc)
+        rustc = probe.rustc(candidate.rustc, _driver_libraries(watch, candidate))
     except FatcrateError as error:
         return list(error.diagnostics), None
     checks = [compat.check_rustc(rustc.version)]
@@ -175,6 +189,16 @@ def _try_rust(
         digest = probe.tree_sha256(candidate.rust_src, probe.SOURCE_PARTS)
         return [], (rustc, RustSrc(rustc.version, digest, "source"))
     return [], (rustc, RustSrc(rustc.version, _prebuilt_digest(watch, candidate), "prebuilt"))
+
+
+def _driver_libraries(watch: Watch, candidate: RustCandidate) -> list[str]:
+    """The compiler proper; behind a wrapper script, that of the sysroot."""
+    for rustc in (candidate.rustc, f"{candidate.sysroot}/bin/rustc"):
+        if watch.executable(rustc) and (found := probe.driver_libraries(rustc)):
+            for path in found:
+                watch.exists(path)
+            return found
+    return []
 
 
 def _no_library(candidate: RustCandidate) -> Diagnostic:

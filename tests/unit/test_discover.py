@@ -147,6 +147,20 @@ def test_explicit_files_win(box: Path) -> None:
     assert tools.provenance["ptxas"] == "FATCRATE_PTXAS"
 
 
+def test_a_wrapper_is_kept_and_a_rustup_proxy_is_looked_through(box: Path) -> None:
+    sysroot = layouts.rustup(box / "rustup", "nightly")
+    layouts.rust_src(sysroot)
+    wrapper = box / "bin/rustc"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nexec {sysroot}/bin/rustc "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    assert found(layouts.request(box, rustc=str(wrapper))).rustc == str(wrapper)
+    (wrapper.parent / "rustup").hardlink_to(wrapper)
+    tools = found(layouts.request(box, rustc=str(wrapper)))
+    assert tools.rustc == f"{sysroot}/bin/rustc"
+    assert tools.provenance["rustc"] == "FATCRATE_RUSTC"
+
+
 def test_explicit_files_that_are_not_there_are_all_named(box: Path) -> None:
     result = survey(
         Watch(),
