@@ -70,7 +70,8 @@ def test_help(root: Path) -> None:
 
 def test_check_lists_its_sections_and_sums_up(root: Path) -> None:
     sections = run(root, "check", "--list").stdout.split()
-    assert sections[-5:] == ["unit", "tidy", "cases", "starlark", "e2e"]
+    suites = [name for name in sections if name in ("unit", "tidy", "cases", "starlark", "e2e")]
+    assert suites == ["unit", "tidy", "cases", "starlark", "e2e"]
     done = run(root, "check", "--only", "format")
     assert "=== format" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("check: ")
