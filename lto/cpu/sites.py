@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass
 
 from fatcrate.lto import symbols
+from fatcrate.toolchain import names
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!DI(\w+)\((.*)\)$")
-#: Where the standard library and the device library are, after the recipe's remapping.
-_LIBRARIES = ("/rustc/", "/fatcrate/")
+#: Where the standard library is, after the recipe's remapping.
+_STANDARD = "/rustc/"
+#: Functions of the device library, demangled.
+_DEVICE = re.compile(rf"<?(?:[^<>]* as )?{names.DEVICE_CRATE}::")
 _DEPTH = 100  # of scopes and of inlining; metadata cannot be trusted not to be cyclic
 _FIELD = re.compile(r'(\w+): (?:"([^"]*)"|([^,]+))')
 
@@ -61,22 +64,28 @@ class DebugInfo:
         found = ""
         for _ in range(_DEPTH):
             location = self._fields(number)
-            place = self._place(location)
-            found = place or found
+            file, function = self._scope(location)
+            if file:
+                found = f"{file}:{location.get('line', '')}"
             outer = location.get("inlinedAt", "")
-            if not outer or not place.startswith(_LIBRARIES):
+            is_library = file.startswith(_STANDARD) or _DEVICE.match(symbols.demangle(function))
+            if not outer or not is_library:
                 break
             number = outer.removeprefix("!")
         return found
 
-    def _place(self, location: dict[str, str]) -> str:
+    def _scope(self, location: dict[str, str]) -> tuple[str, str]:
+        """File and function (mangled) of a location, as far as they are known."""
+        file = function = ""
         scope = location.get("scope", "")
         for _ in range(_DEPTH):
             fields = self._fields(scope.removeprefix("!"))
-            if fields.get("") == "File":
-                return f"{fields.get('filename', '')}:{location.get('line', '')}"
-            following = fields.get("file") or fields.get("scope")
-            if not following:
+            if not file:
+                file = self._fields(fields.get("file", "").removeprefix("!")).get("filename", "")
+            if fields.get("") == "Subprogram":
+                function = fields.get("linkageName", "")
                 break
-            scope = following
-        return ""
+            scope = fields.get("scope", "")
+            if not scope:
+                break
+        return file, function
