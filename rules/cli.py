@@ -27,6 +27,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         "import": Command(
             "fatcrate.rules.cargo.importer:main", "make fatcrate.yaml from a Cargo project"
         ),
+        "try-crate": Command(
+            "fatcrate.rules.cargo.trial:main", "does a registry crate work in device code?"
+        ),
         "build": Command(
             "fatcrate.rules.ninja.build:main", "build the targets of fatcrate.yaml with Ninja"
         ),

@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
         args.profile,
     )
     options = Options(folder, args.vendor_dir, tuple(_words([args.archs])))
-    project = plan(_cargo(manifest, mode), selection, options)
+    project = plan(discovered(manifest, mode), selection, options)
     files = {output: emit_yaml.document(project, old)}
     if args.bazel:
         from fatcrate.rules.cargo import emit_bazel
@@ -98,7 +98,7 @@ def _words(lists: list[str]) -> list[str]:
     return [word for item in lists for word in item.replace(",", " ").split()]
 
 
-def _cargo(manifest: str, mode: tuple[str, ...]) -> Cargo:
+def discovered(manifest: str, mode: tuple[str, ...]) -> Cargo:
     """The discovered cargo. Raises FC0150, and FC0151 without a manifest."""
     from fatcrate.toolchain.discover import discover
     from fatcrate.toolchain.survey import GET_CARGO

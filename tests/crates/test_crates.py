@@ -103,3 +103,21 @@ def test_an_image_for_every_arch(case: str, built: Path) -> None:
     for arch in ARCHS:
         assert (built / case / f"{arch}.cubin").stat().st_size > 1000
     assert (built / f"{case}.fatbin").stat().st_size > 6000
+
+
+def test_try_crate(reference: Path) -> None:
+    """Says of crates that the cache holds (the reference uses them) whether they work."""
+    assert reference.exists()
+    program = [sys.executable, "-m", "fatcrate", "try-crate", "--offline"]
+    said = run([*program, "bytemuck", "--archs", "sm_80"]).decode()
+    assert re.fullmatch(
+        r"bytemuck 1\.\S+ works in device code: bytemuck = .*\n"
+        r"built and linked for sm_80, with 1 crates in all\n",
+        said,
+    )
+    done = subprocess.run(
+        [*program, "typenum", "--features", "nothing-like-it"], capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"typenum does not work in device code (import)" in done.stdout
+    assert b"FC0151" in done.stdout and b"nothing-like-it" in done.stdout
