@@ -116,8 +116,8 @@ def _recompressed(image: Image, mode: compression.Mode, level: int | None) -> li
     method: compression.Method = "none"
     if mode != "none":
         method = "lz4" if mode == "speed" else "zstd"
-    payload = image.payload
-    packed = payload
+    payload = _exact(image)
+    packed: bytes | memoryview = payload
     if method != "none":
         chosen = level if level is not None else compression.LEVELS.get(mode, 5)
         packed = compression.compress(payload, method, chosen)
@@ -135,6 +135,17 @@ def _recompressed(image: Image, mode: compression.Mode, level: int | None) -> li
     )
     rest = bytes(block[ENTRY_HEADER.size :])
     return [ENTRY_HEADER.write(head) + rest + bytes(packed) + bytes(stored - len(packed))]
+
+
+def _exact(image: Image) -> bytes:
+    """The payload without the padding that an uncompressed entry has."""
+    payload = bytes(image.payload)
+    if image.method != "none":
+        return payload
+    if image.kind == "cubin":
+        return payload[: kernels.extent(payload, image.source.name)]
+    end = payload.find(b"\0")
+    return payload[: end + 1] if image.kind == "ptx" and end >= 0 else payload
 
 
 def _bundle(

@@ -38,6 +38,7 @@ PT_PHDR: Final = 6
 #: Pages of 64 KiB exist on aarch64; x86_64 has 4 KiB.
 _PAGE: Final = {c.EM_X86_64: 0x1000, c.EM_AARCH64: 0x10000}
 _ALIGN: Final = 8
+_PART: Final = ".part"
 _FILLER_SIZE: Final = FATBIN_HEADER.size + ENTRY_HEADER.size
 
 
@@ -105,13 +106,12 @@ def rewrite(
     elf: Elf,
     dead: Sequence[Dead],
     patches: Sequence[Patch],
-    sections: Sequence[Section],
     stream: BinaryIO,
 ) -> None:
     """Writes a linked file with ``patches`` applied and ``dead`` ranges cut where it pays.
 
-    ``sections`` are those that the dead ranges lie in. What of a dead range cannot be cut is
-    filled with zeros. Raises FC0408 for a file whose form does not allow it.
+    What of a dead range cannot be cut is filled with zeros. Raises FC0408 for a file whose
+    form does not allow it.
     """
     granule = _PAGE.get(elf.machine)
     if granule is None:
@@ -122,7 +122,19 @@ def rewrite(
         for hole in dead
         for low, _, size in layout.pieces(hole.start, hole.end)
     ]
-    _write(elf, layout, room, [*patches, *zeros], sections, granule, stream)
+    cut = {
+        section.number
+        for section in elf.sections
+        for hole in dead
+        if _overlaps(section.header, hole)
+    }
+    _write(elf, layout, room, [*patches, *zeros], cut, granule, stream)
+
+
+def _overlaps(head: SectionHeader, hole: Dead) -> bool:
+    if head.type in (c.SHT_NULL, c.SHT_NOBITS):
+        return False
+    return head.offset < hole.end and hole.start < head.offset + head.size
 
 
 def _with_room(elf: Elf, dead: Sequence[Dead], granule: int) -> tuple[Layout, Dead | None]:
@@ -180,9 +192,9 @@ class _Sections:
     Parts behind a cut get headers at the end, so that section numbers stay.
     """
 
-    def __init__(self, elf: Elf, layout: Layout, cut: Sequence[Section]) -> None:
+    def __init__(self, elf: Elf, layout: Layout, cut: set[int]) -> None:
         self._layout = layout
-        self._cut = {s.number for s in cut}
+        self._cut = cut
         self.headers: list[SectionHeader] = []
         self._extra: list[SectionHeader] = []
         index = elf.header.shstrndx
@@ -209,8 +221,11 @@ class _Sections:
         if not head.flags & c.SHF_ALLOC:
             self.headers.append(view)
             return
-        name = len(self.names)
-        self.names += section.name.encode() + b".part\0"
+        first_time = not section.name.endswith(_PART)
+        name = head.name
+        if first_time:
+            name = len(self.names)
+            self.names += (section.name + _PART).encode() + b"\0"
         for index, (start, at, size) in enumerate(pieces):
             part = head._replace(
                 name=name,
@@ -220,7 +235,8 @@ class _Sections:
                 addralign=min(head.addralign, _ALIGN),
             )
             (self._extra if index else self.headers).append(part)
-        self._extra.append(view._replace(flags=0, addr=0, addralign=_ALIGN))
+        if first_time:
+            self._extra.append(view._replace(flags=0, addr=0, addralign=_ALIGN))
 
 
 def _write(
@@ -228,7 +244,7 @@ def _write(
     layout: Layout,
     room: Dead | None,
     patches: Sequence[Patch],
-    sections: Sequence[Section],
+    cut: set[int],
     granule: int,
     stream: BinaryIO,
 ) -> None:
@@ -245,7 +261,7 @@ def _write(
         table = head.phoff
     # These come last, over the zeros of a dead range.
     late.append(Patch(table, (b"".join(PROGRAM_HEADER.write(s) for s in segments),)))
-    made = _Sections(elf, layout, sections)
+    made = _Sections(elf, layout, cut)
     if len(made.headers) >= c.SHN_LORESERVE:
         elf.source.fault(errors.UNSUPPORTED, 0, "would have too many sections")
     table_end = head.shoff + head.shnum * SECTION_HEADER.size

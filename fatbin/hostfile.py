@@ -117,12 +117,12 @@ def _elf_module(source: Source) -> Module:
     return made
 
 
-def containers(source: Source, section: Section) -> list[Fatbin]:
+def containers(source: Source, section: Section, *, fillers: bool = False) -> list[Fatbin]:
     """The containers of a host section; their offsets count from the section's start."""
     head = section.header
     part = source.window(head.offset, head.size, f"section {section.name}")
     if section.name in CUDA_SECTIONS:
-        return reader.read_all(part, section.name)
+        return reader.read_all(part, section.name, fillers=fillers)
     from fatcrate.fatbin import hip
 
     return hip.read_all(part, section.name)

@@ -52,8 +52,16 @@ def read(source: Source, offset: int = 0, section: str = "") -> Fatbin:
     return Fatbin("fatbin", source, offset, end - offset, images, section)
 
 
-def read_all(source: Source, section: str = "") -> list[Fatbin]:
-    """All containers of a section or file, one after another, zero padding between."""
+def is_filler(fatbin: Fatbin) -> bool:
+    """Whether a container only holds the program headers of a file that was cut."""
+    return [image.kind_code for image in fatbin.images] == [c.KIND_FILLER]
+
+
+def read_all(source: Source, section: str = "", *, fillers: bool = False) -> list[Fatbin]:
+    """All containers of a section or file, one after another, zero padding between.
+
+    Those that only hold program headers are left out unless ``fillers`` asks for them.
+    """
     found: list[Fatbin] = []
     at = 0
     while at < source.size:
@@ -64,7 +72,7 @@ def read_all(source: Source, section: str = "") -> list[Fatbin]:
             if not is_fatbin(source, at):
                 source.fault(errors.MALFORMED, at, "has bytes that are no fatbin")
         fatbin = read(source, at, section)
-        if [image.kind_code for image in fatbin.images] != [c.KIND_FILLER]:
+        if fillers or not is_filler(fatbin):
             found.append(fatbin)
         at += fatbin.size
     return found

@@ -15,6 +15,7 @@ from fatcrate.fatbin.edit import Edited, Editor, Part
 from fatcrate.fatbin.elf import Elf, Section
 from fatcrate.fatbin.elf_edit import Dead, Patch
 from fatcrate.fatbin.elf_shorten import Move, Shortened
+from fatcrate.fatbin.model import Fatbin
 from fatcrate.fatbin.source import Source
 
 
@@ -102,7 +103,7 @@ def _elf(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> 
     dead: list[Dead] = []
     patches: list[Patch] = []
     shortened: list[Shortened] = []
-    sections: list[Section] = []
+    found_any = False
     for section in elf.sections:
         if (
             section.name not in hostfile.CUDA_SECTIONS + hostfile.HIP_SECTIONS
@@ -110,21 +111,27 @@ def _elf(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> 
             or section.header.size == 0
         ):
             continue
-        edited = [_checked(editor(f)) for f in hostfile.containers(source, section)]
+        found = hostfile.containers(source, section, fillers=True)
+        edited = [_unchanged(f) if reader.is_filler(f) else _checked(editor(f)) for f in found]
         for item in edited:
-            summary.add(item)
-        sections.append(section)
+            if not reader.is_filler(item.fatbin):
+                summary.add(item)
+        found_any = True
         if linked:
             _plan_linked(section, edited, patches, dead)
         else:
             shortened.append(_plan_object(section, edited))
-    if not sections:
+    if not found_any:
         stream.writelines(source.chunks())
     elif linked:
         dead.sort(key=lambda d: d.start)
-        elf_edit.rewrite(elf, dead, patches, sections, stream)
+        elf_edit.rewrite(elf, dead, patches, stream)
     else:
         elf_shorten.rewrite_object(elf, shortened, stream)
+
+
+def _unchanged(fatbin: Fatbin) -> Edited:
+    return Edited(fatbin, [(fatbin.offset, fatbin.size)], fatbin.images)
 
 
 def _checked(edited: Edited) -> Edited:
