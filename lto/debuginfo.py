@@ -98,10 +98,15 @@ class DebugInfo:
         return self._fields(node).get("name", "")
 
     def uses(self, symbol: str) -> list[str]:
-        """Places of the instructions that refer to a symbol, in order, without repeats."""
+        """Places of the instructions that refer to a symbol, sorted."""
         pattern = rf"^ +[^\n]*@(?:{re.escape(symbol)}|\"{re.escape(symbol)}\")(?![-\w$.])[^\n]*$"
         found = [self.location(m[0]) for m in re.finditer(pattern, self._text, re.MULTILINE)]
-        return [place for place in dict.fromkeys(found) if place]
+        return sorted({place for place in found if place}, key=_by_place)
+
+
+def _by_place(place: str) -> tuple[str, int, int]:
+    file, line, column = place.rsplit(":", 2)
+    return file, int(line), int(column)
 
 
 def clean(file: str) -> str:

@@ -1,0 +1,8 @@
+// deps: a
+#![no_std]
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn k(x: *mut u32, i: usize) {
+    unsafe {
+        *x = a::get(i);
+    }
+}
