@@ -96,6 +96,12 @@ class Arena:
         """The bytes of a buffer."""
         return self._bytes[place.offset : place.offset + place.size]
 
+    def write_back(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
+        """Copies the buffers to the arrays that they came from, except read-only ones."""
+        for array, place in zip(arrays, self.places, strict=True):
+            if array.flags.writeable and array.nbytes:
+                array.reshape(-1).view(np.uint8)[:] = self.data(place)
+
     def damages(self) -> list[Damage]:
         """The first changed byte in the bands of each buffer."""
         found: list[Damage] = []
@@ -110,6 +116,7 @@ class Arena:
         return found
 
     def close(self) -> None:
+        """Frees the memory."""
         del self._bytes
         with contextlib.suppress(BufferError):  # somebody has a view; it frees the memory
             self._map.close()

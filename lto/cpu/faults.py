@@ -9,7 +9,6 @@ from fatcrate.lto import symbols
 from fatcrate.lto.cpu import errors, wire
 from fatcrate.lto.cpu.arena import Damage
 from fatcrate.lto.cpu.arguments import Plan, describe
-from fatcrate.lto.cpu.prepare import Entry
 from fatcrate.lto.cpu.process import Died
 from fatcrate.lto.cpu.state import Outcome, State, position
 from fatcrate.toolchain.diagnostics import Diagnostic
@@ -33,7 +32,6 @@ def of_launch(
     request: wire.Launch,
     ran: wire.Ran,
     sites: Sequence[object],
-    entry: Entry,
     allow_traps: bool,
 ) -> list[Diagnostic]:
     """The faults that the scheduler noticed."""

@@ -34,6 +34,7 @@ class Body:
             self._types[f"%a{index}"] = kind
 
     def type_of(self, value: str) -> str:
+        """The type of a value made here."""
         return self._types[value]
 
     def _emit(self, text: str, kind: str) -> str:
@@ -65,6 +66,7 @@ class Body:
         return self._emit(f"{op} {kind} {x}, {y}", kind)
 
     def negate(self, x: str) -> str:
+        """An ``fneg``."""
         kind = self.type_of(x)
         return self._emit(f"fneg {kind} {x}", kind)
 
@@ -77,19 +79,24 @@ class Body:
         return self._emit(f"icmp eq {self.type_of(x)} {x}, {number}", "i1")
 
     def select(self, condition: str, x: str, y: str) -> str:
+        """``x`` where the condition holds, else ``y``."""
         kind = self.type_of(x)
         return self._emit(f"select i1 {condition}, {kind} {x}, {kind} {y}", kind)
 
     def to_int(self, x: str) -> str:
+        """A floating-point value as a signed 32-bit integer."""
         return self._emit(f"fptosi {self.type_of(x)} {x} to i32", "i32")
 
     def from_int(self, x: str, kind: str) -> str:
+        """A signed integer as a floating-point value."""
         return self._emit(f"sitofp {self.type_of(x)} {x} to {kind}", kind)
 
     def store(self, value: str, pointer: str) -> None:
+        """Stores a value."""
         self._lines.append(f"  store {self.type_of(value)} {value}, ptr {pointer}")
 
     def load(self, kind: str, pointer: str) -> str:
+        """Loads a value."""
         return self._emit(f"load {kind}, ptr {pointer}", kind)
 
     def local(self, kind: str) -> str:

@@ -28,6 +28,7 @@ class Function:
 
     @property
     def is_declaration(self) -> bool:
+        """Whether it has no body."""
         return self.header.startswith("declare")
 
     def references(self) -> set[str]:
@@ -45,6 +46,7 @@ class Text:
     rest: list[str]  # module asm, comdats, attribute groups, metadata
 
     def render(self) -> str:
+        """The whole module as text again."""
         lines = [*self.types, *self.globals.values()]
         for function in self.functions.values():
             lines.append(function.header)

@@ -34,16 +34,19 @@ def _reciprocal(body: Body, x: str) -> str:
 
 
 def rsqrt(body: Body) -> str:
+    """1/√x."""
     (x,) = _widened(body)
     return _reciprocal(body, body.intrinsic("sqrt", x))
 
 
 def rcbrt(body: Body) -> str:
+    """The reciprocal cube root."""
     (x,) = _widened(body)
     return _reciprocal(body, body.libm("cbrt", x))
 
 
 def rhypot(body: Body) -> str:
+    """The reciprocal of the hypotenuse."""
     x, y = _widened(body)
     return _reciprocal(body, body.libm("hypot", x, y))
 
@@ -62,20 +65,24 @@ def norm(body: Body) -> str:
 
 
 def rnorm(body: Body) -> str:
+    """The reciprocal of the Euclidean length."""
     return _reciprocal(body, _norm(body))
 
 
 def powi(body: Body) -> str:
+    """x to an integer power: libm rounds pow once."""
     x, n = body.arguments
     exponent = body.from_int(n, DOUBLE)
     return body.convert(body.libm("pow", body.convert(x, DOUBLE), exponent), body.result)
 
 
 def divide(body: Body) -> str:
+    """The quotient, rounded once."""
     return body.binary("fdiv", *body.arguments)
 
 
 def nextafter(body: Body) -> str:
+    """The neighbour in the direction of the second argument."""
     return body.libm("nextafter", *body.arguments)
 
 
@@ -111,20 +118,24 @@ def _circle(body: Body) -> tuple[str, str]:
 
 
 def sinpi(body: Body) -> str:
+    """sin(πx)."""
     return _circle(body)[0]
 
 
 def cospi(body: Body) -> str:
+    """cos(πx)."""
     return _circle(body)[1]
 
 
 def sincospi(body: Body) -> str:
+    """Both of them, through pointers."""
     for value, pointer in zip(_circle(body), body.arguments[1:], strict=True):
         body.store(value, pointer)
     return ""
 
 
 def sincos(body: Body) -> str:
+    """Sine and cosine, through pointers."""
     x, sine, cosine = body.arguments
     narrow = body.type_of(x)
     wide = body.convert(x, DOUBLE)
@@ -169,6 +180,7 @@ def erfinv(body: Body) -> str:
 
 
 def normcdf(body: Body) -> str:
+    """The normal distribution: erfc(-x/√2)/2."""
     (x,) = _widened(body)
     kind = body.type_of(x)
     root = body.intrinsic("sqrt", body.constant(0.5, kind))
@@ -188,22 +200,27 @@ def _bessel(function: str) -> Maker:
 
 
 def ldexp(body: Body) -> str:
+    """x times a power of two."""
     return body.libm("ldexp", *body.arguments)
 
 
 def ilogb(body: Body) -> str:
+    """The exponent as an integer."""
     return body.libm("ilogb", *body.arguments, result="i32")
 
 
 def frexp(body: Body) -> str:
+    """Fraction and, through a pointer, exponent."""
     return body.libm("frexp", *body.arguments)
 
 
 def modf(body: Body) -> str:
+    """Fractional and, through a pointer, integer part."""
     return body.libm("modf", *body.arguments)
 
 
 def remquo(body: Body) -> str:
+    """Remainder and, through a pointer, low bits of the quotient."""
     return body.libm("remquo", *body.arguments)
 
 

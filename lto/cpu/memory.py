@@ -80,6 +80,7 @@ class Mapping:
             raise OSError(number, os.strerror(number))
 
     def close(self) -> None:
+        """Gives the addresses back."""
         _LIBC.munmap(self._base, self._whole)
 
 
@@ -109,4 +110,5 @@ class Stacks:
             self.free[index] = top
 
     def close(self) -> None:
+        """Gives the addresses back."""
         self._mapping.close()

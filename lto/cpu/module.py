@@ -12,7 +12,7 @@ import numpy as np
 from fatcrate.lto.cpu import errors, faults, wire
 from fatcrate.lto.cpu.arena import GUARD_BYTES, Arena
 from fatcrate.lto.cpu.arguments import Argument, plan
-from fatcrate.lto.cpu.prepare import STAGES, Entry, Stage, machine
+from fatcrate.lto.cpu.prepare import STAGES, Stage, machine
 from fatcrate.lto.cpu.process import Died, Worker
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
@@ -163,44 +163,32 @@ class Module:
         unchanged then.
         """
         kernel = self._kernel(name)
-        seed = parse_schedule(schedule)
         dims = _dims("grid", grid, _GRID_LIMITS), _dims("block", block, _BLOCK_LIMITS)
         _check_block(kernel, dims[1], shared_bytes)
         if divergence not in DIVERGENCES:
             raise ValueError(f"divergence must be error or allow, not {divergence!r}")
+        request = wire.Launch(
+            name,
+            *dims,
+            dynamic_bytes=shared_bytes,
+            stack_bytes=stack_bytes,
+            seed=parse_schedule(schedule),
+            lenient=divergence == "allow",
+        )
         planned = plan(kernel, args)
-        entry = self._entry(kernel, timeout)
+        self._start(kernel, timeout)
         arena = Arena(planned.arrays, guard_bytes)
         try:
-            request = wire.Launch(
-                name,
-                *dims,
-                dynamic_bytes=shared_bytes,
-                arguments=tuple(
-                    arena.places[v].offset if isinstance(v, int) else v for v in planned.values
-                ),
-                arena_bytes=arena.size,
-                denied=tuple(arena.denied),
-                stack_bytes=stack_bytes,
-                seed=seed,
-                lenient=divergence == "allow",
-            )
+            request = request.with_arguments(planned.values, arena)
             ran = self._run(kernel, request, arena.fd, timeout)
-            found = faults.of_launch(kernel, request, ran, self._sites(), entry, allow_traps)
+            found = faults.of_launch(kernel, request, ran, self._sites(), allow_traps)
             found += faults.of_buffers(kernel, planned, arena.damages())
             if found:
                 raise FatcrateError(*found)
-            for array, place in zip(planned.arrays, arena.places, strict=True):
-                if array.flags.writeable and array.nbytes:
-                    array.reshape(-1).view(np.uint8)[:] = arena.data(place)
+            arena.write_back(planned.arrays)
         finally:
             arena.close()
-        traps = tuple(
-            Trap(*faults.trap_position(request, block, thread), str(self._sites()[site]))
-            for block, thread, site in ran.traps
-        )
-        blocks = dims[0][0] * dims[0][1] * dims[0][2]
-        return Result(name, blocks, ran.threads, ran.seconds, traps, ran.trap_count)
+        return self._result(request, ran)
 
     def close(self) -> None:
         """Ends the process that runs the kernels. A later launch starts another."""
@@ -238,7 +226,16 @@ class Module:
     def _sites(self) -> list[object]:
         return list(self._loaded.sites) if self._loaded else []
 
-    def _entry(self, kernel: Kernel, timeout: float | None) -> Entry:
+    def _result(self, request: wire.Launch, ran: wire.Ran) -> Result:
+        traps = tuple(
+            Trap(*faults.trap_position(request, block, thread), str(self._sites()[site]))
+            for block, thread, site in ran.traps
+        )
+        grid = request.grid
+        blocks = grid[0] * grid[1] * grid[2]
+        return Result(request.kernel, blocks, ran.threads, ran.seconds, traps, ran.trap_count)
+
+    def _start(self, kernel: Kernel, timeout: float | None) -> None:
         """Starts the worker if need be; checks that the kernel can run."""
         if self._loaded is None:
             self._load(timeout)
@@ -267,7 +264,6 @@ class Module:
                     for reason in entry.refused
                 )
             )
-        return entry
 
     def _load(self, timeout: float | None) -> None:
         worker = Worker()

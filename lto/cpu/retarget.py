@@ -104,12 +104,14 @@ class _Rewriter:
         self._debug = DebugInfo(text.rest)
 
     def site(self, function: str, line: str) -> int:
+        """The number of a new site."""
         match = _DEBUG.search(line)
         where = self._debug.where(match[1]) if match else ""
         self.result.sites.append(Site(function, where))
         return len(self.result.sites) - 1
 
     def refuse(self, function: str, reason: str) -> None:
+        """Notes why a function cannot run here."""
         self.result.refused.setdefault(function, []).append(reason)
 
     def line(self, function: str, line: str) -> str:
@@ -128,6 +130,7 @@ class _Rewriter:
         return self.intrinsics(function, line) if "@llvm.nvvm." in line else line
 
     def assembly(self, function: str, line: str, template: str) -> str:
+        """A line with inline assembly: its result is replaced by some value."""
         first = re.split(r"\\0A|;", template)[0].strip()[:40]
         first = re.sub(r"\$\{?(\d+)(?::\w+)?\}?", r"{\1}", first).replace("$$", "$")
         self.refuse(function, f"inline assembly (`{first}`)")
@@ -138,6 +141,8 @@ class _Rewriter:
         return f"{result} = freeze {_SPACE.sub('', layout.type_text(kind))} poison"
 
     def intrinsics(self, function: str, line: str) -> str:
+        """A line that names NVIDIA's intrinsics."""
+
         def replace(match: re.Match[str]) -> str:
             name = match[0][1:]
             if name in _PRIMITIVES:
@@ -149,6 +154,7 @@ class _Rewriter:
         return re.sub(r"@llvm\.nvvm\.[\w.]+", replace, line)
 
     def header(self, line: str) -> str:
+        """A function's first line for the host."""
         line = re.sub(r" !dbg !\d+", "", line)
         line = re.sub(r' (?:section|partition) "[^"]*"', "", line)
         line = re.sub(r"\b(?:ptx_kernel|ptx_device|cc\d+) ", "", line)

@@ -7,15 +7,19 @@ the file descriptor of its arena.
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import socket
 import struct
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fatcrate.lto.cpu.prepare import Entry, Stage
 from fatcrate.lto.cpu.sites import Site
 from fatcrate.toolchain.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from fatcrate.lto.cpu.arena import Arena
 
 Dim = tuple[int, int, int]
 
@@ -55,12 +59,19 @@ class Launch:
     grid: Dim
     block: Dim
     dynamic_bytes: int
-    arguments: tuple[bytes | int | None, ...]
-    arena_bytes: int
-    denied: tuple[tuple[int, int], ...]  # offset and size of pages without access
     stack_bytes: int
     seed: int | None  # None: threads and blocks in order
     lenient: bool
+    arguments: tuple[bytes | int | None, ...] = ()
+    arena_bytes: int = 0
+    denied: tuple[tuple[int, int], ...] = ()  # offset and size of pages without access
+
+    def with_arguments(self, values: tuple[bytes | int | None, ...], arena: Arena) -> Launch:
+        """The same launch with arguments; an integer among ``values`` is a buffer's index."""
+        arguments = tuple(arena.places[v].offset if isinstance(v, int) else v for v in values)
+        return dataclasses.replace(
+            self, arguments=arguments, arena_bytes=arena.size, denied=tuple(arena.denied)
+        )
 
 
 @dataclass(frozen=True)
