@@ -1,6 +1,6 @@
 """``fatcrate compile``: the CRATE step, one rustc run with atomic, tracked outputs.
 
-The command line of rustc is taken as it is, only ``--emit`` is added. rustc writes into a
+The command line of rustc is taken as it is; where its outputs go is added. rustc writes into a
 temporary folder beside the output; what it wrote replaces the output when it differs, so
 that an edit without effect leaves the output's time stamp alone.
 """
@@ -90,8 +90,10 @@ def main(argv: list[str]) -> int:
     try:
         made = os.path.join(temporary, name)
         info = made + ".d"
-        emit = f"--emit={args.emit}={made},dep-info={info}"
-        code = rustc.run([*command, emit], temporary, variables)
+        # Without --out-dir rustc puts intermediate files into the folder that it runs in, where
+        # those of another crate of that name would be.
+        emit = [f"--emit={args.emit}={made},dep-info={info}", f"--out-dir={temporary}"]
+        code = rustc.run([*command, *emit], temporary, variables)
         if code:
             return code
         if args.depfile:

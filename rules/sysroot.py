@@ -163,6 +163,7 @@ def _compile_parts(compiler: str, source: str, panic: str, temporary: str) -> No
             *part.flags,
             f"--sysroot={temporary}",
             f"--emit=link={library}/lib{part.name}.rlib",
+            f"--out-dir={library}",
             f"{source}/{part.source}",
         ]
         if rustc.run(argv, temporary):

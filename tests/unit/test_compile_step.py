@@ -59,6 +59,16 @@ def test_environment_is_fixed(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
+def test_rustc_keeps_out_of_the_project(tmp_path: Path) -> None:
+    """Its intermediate files go to the folder of this step, not to the one it runs in."""
+    rustc = player(tmp_path, '#!/bin/sh\nprintf "%s\\n" "$@" > words; exit 1\n')
+    compile_step(tmp_path, "--output", "o/x.rlib", "--", rustc, "x.rs")
+    link, info, out = (tmp_path / "words").read_text().replace(",dep-info", "\n").splitlines()[1:]
+    folder = out.removeprefix("--out-dir=")
+    assert link == f"--emit=link={folder}/x.rlib" and info == f"={folder}/x.rlib.d"
+    assert folder.startswith("o/.x.rlib.") and folder.endswith(".tmp")
+
+
 def test_depfile(tmp_path: Path) -> None:
     rustc = player(tmp_path, PLAYER)
     words = ["--output", "o/x.rlib", "--depfile", "o/x.d"]
