@@ -45,6 +45,10 @@ COMPAT_MINIMUM_SM: Final = 100
 WRAPPER_MAGIC: Final = 0x466243B1
 WRAPPER_VERSION: Final = 1
 HIP_WRAPPER_MAGIC: Final = 0x48495046  # "HIPF"
+#: A wrapper whose code objects were moved to a ``.kpack`` file (ROCm's rocm-kpack); its data
+#: pointer leads to the msgpack map of section ``.rocm_kpack_ref``.
+HIP_KPACK_MAGIC: Final = 0x4B504948  # "HIPK"
+KPACK_SECTION: Final = ".rocm_kpack_ref"
 
 LTOIR_MAGIC: Final = b"\xed\x43\x4e\x7f"
 

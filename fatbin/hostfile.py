@@ -11,6 +11,7 @@ from fatcrate.fatbin import constants as c
 from fatcrate.fatbin.elf import Elf, Section
 from fatcrate.fatbin.model import Fatbin, Image, Module
 from fatcrate.fatbin.source import Source
+from fatcrate.fatbin.structs import WRAPPER
 from fatcrate.toolchain import names
 from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import fail
@@ -107,14 +108,44 @@ def _elf_module(source: Source) -> Module:
         [],
         _MACHINES.get(elf.machine, f"machine {elf.machine}"),
     )
+    kpacked = _kpack_note(elf)
+    made.notes.extend(kpacked)
     for section in elf.sections:
         if section.name not in CUDA_SECTIONS + HIP_SECTIONS:
             continue
+        if kpacked and section.name in HIP_SECTIONS:
+            continue  # emptied when the code objects moved
         if section.header.type == c.SHT_NOBITS:
             made.notes.append(f"section {section.name} has no contents (a debug file)")
             continue
         made.fatbins.extend(containers(source, section))
     return made
+
+
+def _kpack_note(elf: Elf) -> list[str]:
+    """A note when the file's HIP wrappers lead to ``.kpack`` files instead of a bundle."""
+    wrappers = elf.section_bytes(names.HIP_FATBIN_WRAPPER_SECTION) or b""
+    whole = len(wrappers) // WRAPPER.size * WRAPPER.size
+    kpacked = sum(w.magic == c.HIP_KPACK_MAGIC for w in WRAPPER.read_many(wrappers[:whole]))
+    if not kpacked:
+        return []
+    places = _kpack_places(elf.section_bytes(c.KPACK_SECTION) or b"")
+    where = f": {', '.join(places)}" if places else ""
+    return [f"{kpacked} HIPK wrapper(s); the code objects are in kpack files{where}"]
+
+
+def _kpack_places(data: bytes) -> list[str]:
+    """The search paths in the msgpack map of ``.rocm_kpack_ref``; none when it is damaged."""
+    import msgpack
+
+    unpacker = msgpack.Unpacker(max_buffer_size=1 << 20, strict_map_key=False)
+    try:
+        unpacker.feed(data[: 1 << 20])
+        value = unpacker.unpack()
+    except (ValueError, msgpack.UnpackException, RecursionError):
+        return []
+    paths = value.get("kpack_search_paths", []) if isinstance(value, dict) else []
+    return [str(path) for path in paths] if isinstance(paths, list) else []
 
 
 def containers(source: Source, section: Section, *, fillers: bool = False) -> list[Fatbin]:
