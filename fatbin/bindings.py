@@ -87,8 +87,8 @@ extern "C" {{
 
 /* First byte, and the byte after the last. Pass {symbol}_start to cuModuleLoadData,
  * cuLibraryLoadData or hipModuleLoadData. */
-extern const unsigned char {symbol}_start[] __attribute__((visibility("hidden")));
-extern const unsigned char {symbol}_end[] __attribute__((visibility("hidden")));
+extern const unsigned char {symbol}_start[];
+extern const unsigned char {symbol}_end[];
 {handles}
 #define {symbol.upper()}_KERNEL_COUNT {len(bound)}
 

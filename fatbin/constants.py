@@ -89,6 +89,7 @@ STT_FUNC: Final = 2
 STT_SECTION: Final = 3
 STV_DEFAULT: Final = 0
 STV_HIDDEN: Final = 2
+STV_PROTECTED: Final = 3
 
 SHN_UNDEF: Final = 0
 SHN_LORESERVE: Final = 0xFF00

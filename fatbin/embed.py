@@ -115,8 +115,9 @@ def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> tuple[
 
     Returns the handle of the start symbol too.
 
-    The symbols are hidden: each program or shared object has its own copy, and no load-time
-    relocation is needed. Raises FC0415 when the small memory model cannot reach the end.
+    The symbols are protected: a program or shared object that has a copy uses its own, and
+    shared objects without one (those that Bazel makes of libraries for dynamic linking) may
+    use the program's. Raises FC0415 when the small memory model cannot reach the end.
     """
     if source.size > SMALL_MODEL_LIMIT:
         fail(
@@ -129,6 +130,6 @@ def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> tuple[
     name = names.HIP_FATBIN_SECTION if is_hip else names.NV_FATBIN_SECTION
     align = hip.ENTRY_ALIGN if is_hip else c.ENTRY_ALIGN
     section = made.section(name, source, flags=c.SHF_ALLOC, align=align)
-    start = made.symbol(f"{symbol}_start", section, 0, source.size, visibility=c.STV_HIDDEN)
-    made.symbol(f"{symbol}_end", section, source.size, visibility=c.STV_HIDDEN, kind=0)
+    start = made.symbol(f"{symbol}_start", section, 0, source.size, visibility=c.STV_PROTECTED)
+    made.symbol(f"{symbol}_end", section, source.size, visibility=c.STV_PROTECTED, kind=0)
     return made, start
