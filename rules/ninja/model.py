@@ -70,7 +70,9 @@ class Target:
     exports: tuple[str, ...] = ()
     opt_level: str = "3"
     panic: str = names.PANIC_STRATEGIES[0]
+    min_driver: str = ""  # driver branch that must load the PTX; "" for the oldest
     ptxas_options: tuple[str, ...] = ()
+    budgets: tuple[str, ...] = ()  # as `fatcrate assemble --budget` takes them
     compress: str = "balanced"
     symbol: str = ""  # prefix of the host object's symbols
     location: Location | None = None

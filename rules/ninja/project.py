@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import platform
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fatcrate.rules import errors
 from fatcrate.rules.cargo import package_env
-from fatcrate.rules.ninja import checks
-from fatcrate.rules.ninja.model import Crate, Dep, Project, Script, Target
+from fatcrate.rules.ninja import checks, kernels
+from fatcrate.rules.ninja.model import Crate, Dep, Project, Script
 from fatcrate.rules.ninja.yamlfile import WHOLE_FILE, Entry, Node, Reader, Section
-from fatcrate.toolchain import arch, names
-from fatcrate.toolchain.diagnostics import FatcrateError, Location
 
 FILE = "fatcrate.yaml"
 
 EDITIONS = ("2015", "2018", "2021", "2024")
 CRATE_OPT_LEVELS = ("0", "1", "2", "3", "s", "z")
-TARGET_OPT_LEVELS = ("0", "1", "2", "3", "s")
 DEBUG_LEVELS = (
     "0",
     "1",
@@ -36,9 +32,6 @@ DEBUG_LEVELS = (
     "limited",
     "full",
 )
-COMPRESS_MODES = ("none", "default", "speed", "size", "balanced")
-#: Names that stand for several archs, resolved when the toolchain is known.
-ARCH_GROUPS = ("all", "all-major")
 
 _TOP_KEYS = ("version", "crates", "kernels", "defaults")
 _DEFAULT_KEYS = ("edition", "opt_level", "debug", "cfgs", "rustc_flags")
@@ -48,28 +41,14 @@ _CRATE_KEYS = (
 )
 _PACKAGE_KEYS = ("dir", *package_env.FIELDS)
 _SCRIPT_KEYS = ("path", "edition", "deps", "links")
-_TARGET_KEYS = (
-    "crates",
-    "archs",
-    "host",
-    "exports",
-    "opt_level",
-    "panic",
-    "ptxas_options",
-    "compress",
-    "symbol",
-)
 
 _CRATE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
 _RUST_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TARGET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 #: Names that rustc, its sysroot or the language has already.
 _TAKEN_CRATES = frozenset(
     ("_", "alloc", "compiler_builtins", "core", "crate", "proc_macro", "self", "std", "super")
 )
-#: Folders of the output folder that are not a target's.
-_TAKEN_TARGETS = frozenset(("crates", "crates-abort", "crates-host"))
 #: Flags that the recipe gives itself; a second one would move or mislabel outputs.
 _OUR_FLAGS = re.compile(
     r"-o.*|--(out-dir|emit|crate-name|crate-type|target|sysroot|edition)(=.*)?|-Cmetadata=.*"
@@ -99,7 +78,7 @@ class Loader:
         defaults = self._defaults(top.get("defaults"))
         crates = {crate.key: _with_defaults(crate, defaults) for crate in builtin}
         self._crates(top.get("crates"), defaults, crates)
-        targets = self._targets(top.get("kernels"))
+        targets = kernels.read(self.reader, top.get("kernels"))
         project = Project(crates, targets)
         checks.check(project, self.reader.faults)
         self.reader.faults.check()
@@ -247,68 +226,6 @@ class Loader:
             found.append((name, value))
         return tuple(found)
 
-    def _targets(self, node: Node | None) -> dict[str, Target]:
-        targets: dict[str, Target] = {}
-        if node is None:
-            return targets
-        for name, item in self.reader.mapping(node, "kernels").items():
-            if not _TARGET_NAME.fullmatch(name) or name in _TAKEN_TARGETS:
-                taken = "is taken" if name in _TAKEN_TARGETS else "cannot be a target's name"
-                rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
-                self.reader.fault(errors.BAD_NAME, "kernels", f"'{name}' {taken}", item.key, rule)
-            else:
-                targets[name] = self._target(name, item)
-        return targets
-
-    def _target(self, name: str, item: Entry) -> Target:
-        section = Section(self.reader, item.value, f"kernels.{name}", _TARGET_KEYS)
-        section.required("crates", "name the crates whose kernels it holds")
-        section.required("archs", f"list archs: {arch.SPELLINGS}, {', '.join(ARCH_GROUPS)}")
-        crates = self._deps(section, "crates")
-        if "crates" in section.entries and not crates:
-            section.fault(errors.BAD_VALUE, "crates", "must name at least one crate")
-        host = section.choices("host", names.HOSTS, _this_machine())
-        return Target(
-            name=name,
-            crates=crates,
-            archs=self._archs(section),
-            host=host,
-            exports=section.texts("exports"),
-            opt_level=section.choice("opt_level", TARGET_OPT_LEVELS, "3"),
-            panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
-            ptxas_options=section.texts("ptxas_options"),
-            compress=section.choice("compress", COMPRESS_MODES, "balanced"),
-            symbol=self._symbol(section, name),
-            location=self.reader.location(item.key),
-        )
-
-    def _symbol(self, section: Section, name: str) -> str:
-        """The prefix of the host object's symbols."""
-        symbol = section.text("symbol", name.replace("-", "_"))
-        if not _RUST_NAME.fullmatch(symbol):
-            rule = "a symbol is made of ASCII letters, digits and _, a digit not first"
-            section.fault(errors.BAD_NAME, "symbol", f"cannot be '{symbol}'", rule)
-        return symbol
-
-    def _archs(self, section: Section) -> tuple[tuple[str, Location], ...]:
-        """The archs as written, each checked for its spelling."""
-        found: list[tuple[str, Location]] = []
-        items = section.items("archs")
-        if "archs" in section.entries and not items:
-            section.fault(errors.BAD_VALUE, "archs", "must name at least one arch")
-        for item in items:
-            location = self.reader.location(item)
-            texts = self.reader.text_value(item, f"{section.subject}.archs", "an arch")
-            for text in texts.replace(",", " ").split():
-                try:
-                    if text not in ARCH_GROUPS:
-                        arch.parse(text)
-                    found.append((text, location))
-                except FatcrateError as error:
-                    for fault in error.diagnostics:
-                        self.reader.faults.add(dataclasses.replace(fault, location=location))
-        return tuple(found)
-
 
 def _with_defaults(crate: Crate, defaults: Crate) -> Crate:
     """A built-in crate takes the defaults of the code's quality, not those of its language."""
@@ -340,11 +257,6 @@ def _inside(path: str, root: str) -> str:
     if os.path.isabs(path) and path.startswith(root + "/"):
         return path[len(root) + 1 :]
     return path
-
-
-def _this_machine() -> tuple[str, ...]:
-    machine = platform.machine()
-    return (machine if machine in names.HOSTS else names.HOSTS[0],)
 
 
 def load(

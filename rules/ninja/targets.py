@@ -99,6 +99,7 @@ class _Target:
             linked.manifest,
             output,
             opt_level=self.target.opt_level,
+            options=["--min-driver", self.target.min_driver] if self.target.min_driver else [],
         )
         inputs = [linked.module, linked.manifest]
         self._step(f"generate {self.target.name} for {arch}", argv, [output], inputs)
@@ -106,9 +107,14 @@ class _Target:
 
     def _assemble(self, ptx: str, arch: Arch) -> tuple[str, str]:
         output, report = f"{self.base}/{arch}.cubin", f"{self.base}/{arch}.json"
-        options = list(self.target.ptxas_options)
         argv = self.setting.recipe.assemble_argv(
-            self.setting.tools, str(arch), ptx, output, report, options=options
+            self.setting.tools,
+            str(arch),
+            ptx,
+            output,
+            report,
+            options=list(self.target.ptxas_options),
+            budgets=list(self.target.budgets),
         )
         self._step(f"assemble {self.target.name} for {arch}", argv, [output, report], [ptx])
         return output, report

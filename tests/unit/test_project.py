@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fatcrate.fatbin import compression
-from fatcrate.rules.ninja import project
+from fatcrate.lto import budget
+from fatcrate.rules.ninja import kernels, project
 from fatcrate.rules.ninja.model import Crate, Dep, Project
 from fatcrate.rules.ninja.yamlfile import Reader
 from hypothesis import given
@@ -56,6 +57,8 @@ kernels:
     ptxas_options: [-O1, --maxrregcount=32]
     compress: none
     symbol: other
+    min_driver: 535
+    budgets: {max_registers: 64, k: {max_stack: 0, min_occupancy: 0.5@256}}
 """).targets["two-words"]
     assert [text for text, _ in target.archs] == [
         *("sm_80", "9.0", "10.0+PTX", "sm_90a", "sm_86", "all-major"),
@@ -64,6 +67,8 @@ kernels:
     assert (target.exports, target.opt_level, target.panic) == (("k",), "1", "abort")
     assert target.ptxas_options == ("-O1", "--maxrregcount=32")
     assert (target.compress, target.symbol) == ("none", "other")
+    assert target.min_driver == "535"
+    assert target.budgets == ("max_registers=64", "k:max_stack=0", "k:min_occupancy=0.5@256")
 
 
 def test_defaults_of_a_target() -> None:
@@ -125,7 +130,8 @@ crates:
 
 def test_choices_are_those_of_the_steps() -> None:
     """They are listed here so that reading a project needs no other package."""
-    assert sorted(project.COMPRESS_MODES) == sorted(compression.MODES)
+    assert sorted(kernels.COMPRESS_MODES) == sorted(compression.MODES)
+    assert kernels.BUDGETS == budget.NAMES
 
 
 _SCALARS = st.one_of(st.text(max_size=8), st.integers(-3, 99), st.booleans(), st.none())

@@ -184,3 +184,24 @@ def test_a_target_without_kernels(project: Project) -> None:
     built = project.build()
     assert built.code == 1
     assert "failed: link empty\nerror[FC03" in built.stderr
+
+
+def test_a_budget_that_is_exceeded(project: Project) -> None:
+    project.edit("fatcrate.yaml", "host: [x86_64]", "budgets: {saxpy: {max_registers: 2}}")
+    built = project.build()
+    assert built.code == 1
+    assert "failed: assemble demo for sm_80\nerror[FC0334]" in built.stderr
+    project.edit("fatcrate.yaml", "max_registers: 2", "max_registers: 200")
+    project.build().ok()
+
+
+def test_the_oldest_driver(project: Project) -> None:
+    before = (project.out / "demo/compute_90.ptx").read_text()
+    project.edit("fatcrate.yaml", "host: [x86_64]", "min_driver: 580")
+    project.build().ok()
+    after = (project.out / "demo/compute_90.ptx").read_text()
+    assert before.split("\n.version ")[1] < after.split("\n.version ")[1]
+    project.edit("fatcrate.yaml", "min_driver: 580", "min_driver: 450")
+    built = project.build()
+    assert built.code == 1
+    assert "error[FC0236]: " in built.stderr

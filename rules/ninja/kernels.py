@@ -1,0 +1,159 @@
+"""Reads the ``kernels:`` part of the project file: what is linked, for which archs, how."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import re
+
+from fatcrate.rules import errors
+from fatcrate.rules.ninja.model import Dep, Target
+from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section
+from fatcrate.toolchain import arch, names
+from fatcrate.toolchain.diagnostics import FatcrateError, Location
+
+OPT_LEVELS = ("0", "1", "2", "3", "s")
+COMPRESS_MODES = ("none", "default", "speed", "size", "balanced")
+#: Names that stand for several archs, resolved when the toolchain is known.
+ARCH_GROUPS = ("all", "all-major")
+#: Limits for a kernel's resources; see ``fatcrate assemble --help``.
+BUDGETS = ("max_registers", "max_spill_bytes", "max_shared", "max_stack", "min_occupancy")
+
+_KEYS = (
+    "crates",
+    "archs",
+    "host",
+    "exports",
+    "opt_level",
+    "panic",
+    "min_driver",
+    "ptxas_options",
+    "budgets",
+    "compress",
+    "symbol",
+)
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_AMOUNT = re.compile(r"[0-9]+")
+_SHARE = re.compile(r"(0(\.[0-9]+)?|1(\.0+)?)@[0-9]+")
+
+#: Folders of the output folder that are not a target's.
+_TAKEN = frozenset(("crates", "crates-abort", "crates-host"))
+
+
+def read(reader: Reader, node: Node | None) -> dict[str, Target]:
+    """The targets by name; faults go to the reader."""
+    targets: dict[str, Target] = {}
+    if node is None:
+        return targets
+    for name, item in reader.mapping(node, "kernels").items():
+        if not _NAME.fullmatch(name) or name in _TAKEN:
+            taken = "is taken" if name in _TAKEN else "cannot be a target's name"
+            rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
+            reader.fault(errors.BAD_NAME, "kernels", f"'{name}' {taken}", item.key, rule)
+        else:
+            targets[name] = _target(reader, name, item)
+    return targets
+
+
+def _target(reader: Reader, name: str, item: Entry) -> Target:
+    section = Section(reader, item.value, f"kernels.{name}", _KEYS)
+    section.required("crates", "name the crates whose kernels it holds")
+    section.required("archs", f"list archs: {arch.SPELLINGS}, {', '.join(ARCH_GROUPS)}")
+    return Target(
+        name=name,
+        crates=_crates(section),
+        archs=_archs(section),
+        host=section.choices("host", names.HOSTS, _this_machine()),
+        exports=section.texts("exports"),
+        opt_level=section.choice("opt_level", OPT_LEVELS, "3"),
+        panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
+        min_driver=_min_driver(section),
+        ptxas_options=section.texts("ptxas_options"),
+        budgets=_budgets(section),
+        compress=section.choice("compress", COMPRESS_MODES, "balanced"),
+        symbol=_symbol(section, name),
+        location=reader.location(item.key),
+    )
+
+
+def _crates(section: Section) -> tuple[Dep, ...]:
+    items = section.items("crates")
+    if "crates" in section.entries and not items:
+        section.fault(errors.BAD_VALUE, "crates", "must name at least one crate")
+    subject = f"{section.subject}.crates"
+    found = []
+    for item in items:
+        key = section.reader.text_value(item, subject, "the name of a crate")
+        if key:
+            found.append(Dep("", key, section.reader.location(item)))
+    return tuple(found)
+
+
+def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
+    """The archs as written, each checked for its spelling."""
+    found: list[tuple[str, Location]] = []
+    items = section.items("archs")
+    if "archs" in section.entries and not items:
+        section.fault(errors.BAD_VALUE, "archs", "must name at least one arch")
+    for item in items:
+        location = section.reader.location(item)
+        texts = section.reader.text_value(item, f"{section.subject}.archs", "an arch")
+        for text in texts.replace(",", " ").split():
+            try:
+                if text not in ARCH_GROUPS:
+                    arch.parse(text)
+                found.append((text, location))
+            except FatcrateError as error:
+                for fault in error.diagnostics:
+                    section.reader.faults.add(dataclasses.replace(fault, location=location))
+    return tuple(found)
+
+
+def _min_driver(section: Section) -> str:
+    branch = section.text("min_driver")
+    if branch and not _AMOUNT.fullmatch(branch):
+        rule = "write a driver branch, such as 535"
+        section.fault(errors.BAD_VALUE, "min_driver", f"cannot be '{branch}'", rule)
+    return branch
+
+
+def _budgets(section: Section) -> tuple[str, ...]:
+    """Limits as the ASSEMBLE step takes them: those of all kernels, then of single ones."""
+    node = section.get("budgets")
+    if node is None:
+        return ()
+    reader, subject = section.reader, f"{section.subject}.budgets"
+    found: list[str] = []
+    for name, entry in reader.mapping(node, subject).items():
+        if name in BUDGETS:
+            found.append(f"{name}={_limit(reader, f'{subject}.{name}', name, entry.value)}")
+            continue
+        for limit, inner in reader.mapping(entry.value, f"{subject}.{name}", BUDGETS).items():
+            value = _limit(reader, f"{subject}.{name}.{limit}", limit, inner.value)
+            found.append(f"{name}:{limit}={value}")
+    return tuple(found)
+
+
+def _limit(reader: Reader, subject: str, name: str, node: Node) -> str:
+    share = name == "min_occupancy"
+    value = reader.text_value(node, subject, "a number")
+    if value and not (_SHARE if share else _AMOUNT).fullmatch(value):
+        rule = "write a share and a block size, such as 0.5@256" if share else "write a number"
+        reader.fault(errors.BAD_VALUE, subject, f"cannot be '{value}'", node, rule)
+    return value
+
+
+def _symbol(section: Section, name: str) -> str:
+    """The prefix of the host object's symbols."""
+    symbol = section.text("symbol", name.replace("-", "_"))
+    if not _SYMBOL.fullmatch(symbol):
+        rule = "a symbol is made of ASCII letters, digits and _, a digit not first"
+        section.fault(errors.BAD_NAME, "symbol", f"cannot be '{symbol}'", rule)
+    return symbol
+
+
+def _this_machine() -> tuple[str, ...]:
+    machine = platform.machine()
+    return (machine if machine in names.HOSTS else names.HOSTS[0],)
