@@ -97,3 +97,24 @@ def test_bench_prints_json(root: Path) -> None:
     row = json.loads(done.stdout)
     assert set(row) == {"name", "value", "goal", "runs", "detail"}
     assert row["name"] == "noop-ninja" and row["goal"] == 0.15 and len(row["runs"]) == 15
+
+
+def test_demo(root: Path) -> None:
+    done = run(root, "demo")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if " saxpy " in f"{line} "]
+    table = [(row[0], row[1]) for row in rows if row[0] in ("cubin", "ptx")]
+    assert table == [
+        ("cubin", "sm_75"),
+        ("cubin", "sm_80"),
+        ("cubin", "sm_86"),
+        ("cubin", "sm_89"),
+        ("cubin", "sm_90"),
+        ("cubin", "sm_120"),
+        ("ptx", "compute_90"),
+    ]
+    for row in rows:
+        if row[0] == "cubin":
+            assert int(row[3]) > 0 and int(row[6]) > 1000
+    assert "bit for bit what NumPy computes" in done.stdout
+    assert "demo: done" in done.stdout
