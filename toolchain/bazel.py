@@ -15,6 +15,7 @@ from importlib.util import find_spec
 
 from fatcrate.toolchain.diagnostics import FatcrateError
 from fatcrate.toolchain.discover import Tools, discover
+from fatcrate.toolchain.identity import Fatcrate, HostLinker, Libdevice, Llvm, Ptxas, Python
 from fatcrate.toolchain.probe import SOURCE_PARTS, driver_libraries
 
 #: Packages that the steps import, by the fatcrate package that needs them.
@@ -28,7 +29,8 @@ class Machine:
     ``files``: name below the repository -> path; a change of one of them runs the rules
     again. ``folders`` likewise, for folders; ``source_parts`` are those of ``rust_src`` that
     the sysroot step reads. ``identity`` is ``toolchain.json`` but for the digest of fatcrate
-    itself: Bazel knows the steps' sources as inputs.
+    itself: Bazel knows the steps' sources as inputs. ``rust_identity`` is what of it concerns
+    the sysroot, which another ptxas or llvmlite must not build anew.
     """
 
     files: dict[str, str]
@@ -36,6 +38,7 @@ class Machine:
     source_parts: list[str]
     packages: dict[str, list[str]]
     identity: str
+    rust_identity: str
     cubin_archs: list[str]
     ptx_archs: list[str]
 
@@ -55,13 +58,22 @@ def describe(tools: Tools, python: str) -> Machine:
     for names in STEP_PACKAGES.values():
         folders.update({f"packages/{name}": _package(name) for name in names})
     identity = tools.identity
-    unsigned = dataclasses.replace(identity.fatcrate, sha256="")
+    fatcrate = dataclasses.replace(identity.fatcrate, sha256="")
     return Machine(
         files=files,
         folders=folders,
         source_parts=list(SOURCE_PARTS) if tools.rust_src else [],
         packages={owner: list(names) for owner, names in STEP_PACKAGES.items()},
-        identity=dataclasses.replace(identity, fatcrate=unsigned).to_json(),
+        identity=dataclasses.replace(identity, fatcrate=fatcrate).to_json(),
+        rust_identity=dataclasses.replace(
+            identity,
+            llvm=Llvm("", "", [], ""),
+            ptxas=Ptxas("", "", [], ""),
+            libdevice=Libdevice(""),
+            host_linker=HostLinker("", ""),
+            python=Python(""),
+            fatcrate=Fatcrate("", ""),
+        ).to_json(),
         cubin_archs=identity.buildable("sm"),
         ptx_archs=identity.llvm.archs,
     )

@@ -154,6 +154,7 @@ gpu_toolchain(
     ptx_archs = {ptx_archs},
     ptxas = "{machine}:cuda/ptxas",
     python = "{machine}:python/python3",
+    rust_identity = "rust.json",
     rust_src = "{machine}:rust_src",
     rustc = "{machine}:rustc/rustc",
     rustc_files = "{machine}:rustc",
@@ -187,6 +188,7 @@ def _tools_impl(rctx):
         _explain(rctx, now["faults"])
     else:
         rctx.file("toolchain.json", now["identity"], executable = False)
+        rctx.file("rust.json", now["rust_identity"], executable = False)
         build += _TOOLCHAIN.format(
             bzl = _global(Label("//toolchain:toolchain.bzl")),
             constraints = repr([_OS_CONSTRAINTS[rctx.os.name]] if rctx.os.name in _OS_CONSTRAINTS else []),

@@ -7,6 +7,7 @@ GpuToolchainInfo = provider(
         "ptx_archs": "list of string: archs (`sm_…`) that LLVM builds as PTX",
         "prebuilt": "list of (crate name, File): a prebuilt sysroot; empty where one is built from source",
         "python": "File: the interpreter of the steps",
+        "sysroot_tools": "struct like `tools`, for the step sysroot: its identity leaves out what does not concern that",
         "step_inputs": "dict from the name of a step to the depset of Files that it needs beside its own inputs",
         "tools": "struct of paths, as `recipe.bzl` takes it",
     },
@@ -26,7 +27,7 @@ def _prebuilt_crates(files):
 def _folder(path):
     return path.rpartition("/")[0]
 
-def _tools(ctx, rust_src):
+def _tools(ctx, identity):
     """The paths, all relative to the execution root."""
     machine = _folder(_folder(ctx.file.python.path))
     return struct(
@@ -43,16 +44,16 @@ def _tools(ctx, rust_src):
         host_linker = ctx.file.host_linker.path,
         ptxas = ctx.file.ptxas.path,
         libdevice = ctx.file.libdevice.path,
-        rust_src = machine + "/rust_src" if rust_src else "",
-        identity = ctx.file.identity.path,
+        rust_src = machine + "/rust_src" if ctx.files.rust_src else "",
+        identity = identity.path,
     )
 
 def _inputs(base, *attributes):
     return depset(base, transitive = [attribute[DefaultInfo].files for attribute in attributes])
 
 def _gpu_toolchain_impl(ctx):
-    base = [ctx.file.python, ctx.file._launcher, ctx.file.identity]
-    lto = _inputs(base, ctx.attr._lto_sources, ctx.attr.packages_lto)
+    base = [ctx.file.python, ctx.file._launcher]
+    lto = _inputs(base + [ctx.file.identity], ctx.attr._lto_sources, ctx.attr.packages_lto)
     fatbin = _inputs(base, ctx.attr._fatbin_sources, ctx.attr.packages_fatbin)
     info = GpuToolchainInfo(
         cubin_archs = ctx.attr.cubin_archs,
@@ -68,9 +69,10 @@ def _gpu_toolchain_impl(ctx):
             "embed": fatbin,
             "link": depset([ctx.file.libdevice], transitive = [lto]),
             "pack": fatbin,
-            "sysroot": _inputs(base, ctx.attr._sysroot_sources, ctx.attr.rustc_files, ctx.attr.rust_src),
+            "sysroot": _inputs(base + [ctx.file.rust_identity], ctx.attr._sysroot_sources, ctx.attr.rustc_files, ctx.attr.rust_src),
         },
-        tools = _tools(ctx, ctx.files.rust_src),
+        sysroot_tools = _tools(ctx, ctx.file.rust_identity),
+        tools = _tools(ctx, ctx.file.identity),
     )
     return [platform_common.ToolchainInfo(gpu = info)]
 
@@ -103,6 +105,7 @@ gpu_toolchain = rule(
         ),
         "ptxas": _tool("ptxas."),
         "python": _tool("Interpreter of the steps, in a folder beside `packages`."),
+        "rust_identity": _tool("The same without what does not concern the sysroot."),
         "rust_src": _files("Sources of the standard library, in a folder `rust_src` beside the interpreter's."),
         "rustc": _tool("rustc."),
         "rustc_files": _files("What rustc needs beside itself, the host linker included."),

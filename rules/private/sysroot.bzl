@@ -18,7 +18,7 @@ def _built(ctx, toolchain, panic):
     run_step(
         ctx,
         step = "sysroot",
-        argv = sysroot_argv(toolchain.tools, root + folder, panic),
+        argv = sysroot_argv(toolchain.sysroot_tools, root + folder, panic),
         inputs = depset(),
         outputs = files,
         message = "Compiling core and alloc for the GPU, panic=" + panic + " (%s)",

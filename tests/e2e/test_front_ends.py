@@ -115,7 +115,7 @@ def bazel_commands(workspace: Workspace) -> set[tuple[str, ...]]:
             (r"external/fatcrate_machine/cuda/ptxas", "PTXAS"),
             (r"external/fatcrate_machine/cuda/libdevice.10.bc", "LIBDEVICE"),
             (r"external/fatcrate_machine/rust_src", "RUST_SRC"),
-            (r"external/fatcrate_tools/toolchain.json", "IDENTITY"),
+            (r"external/fatcrate_tools/(toolchain|rust).json", "IDENTITY"),
             (r"bazel-out/[^/]*/bin/external/fatcrate/rules/sysroot-", "SYSROOT-"),
             (r"bazel-out/[^/]*/bin/external/fatcrate/toolchain/device/gpu/", "OUT/"),
             (r"bazel-out/[^/]*/bin/", "OUT/"),
