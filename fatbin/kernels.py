@@ -63,7 +63,7 @@ def details(
     if image.kind == "cubin":
         made = cubin.read(payload, resources_only=resources_only)
         more: dict[str, object] = {
-            "size": made.extent if image.method == "none" and made.extent else image.size,
+            "size": Elf(payload).extent if image.method == "none" else image.size,
             "toolkit": made.toolkit,
             "tool": made.tool,
             "tool_options": made.options,
