@@ -136,8 +136,13 @@ def plan(kernel: Kernel, arguments: Sequence[Argument]) -> Plan:
                 values.append(_integer(parameter, argument))
             elif parameter.cls == "float":
                 values.append(_float(parameter, argument))
-            else:
+            elif parameter.cls == "pointer":
                 values.append(_place(arrays, _array(parameter, argument)))
+            else:
+                raise _Bad(
+                    "a struct or array passed by value has no portable layout",
+                    "pass its fields, or a pointer to it",
+                )
         except _Bad as bad:
             complain(f"{describe(parameter)}: {bad}", bad.remedy)
     faults.check()

@@ -60,6 +60,7 @@ def test_values_of_numpy_and_booleans() -> None:
         (("float", 4), "1", "parameter 1 (f32): wants a number, not str '1'"),
         (("float", 4), True, "wants a number, not bool True"),
         (("float", 4), 1e300, "1e+300 does not fit f32"),
+        (("aggregate", 24), 5, "a struct or array passed by value has no portable layout"),
         (("pointer", 8), 5, "parameter 1 (pointer): wants an array, not int 5"),
         (("pointer", 8), np.zeros((4, 4))[:, 1], "the array is not contiguous"),
         (("pointer", 8), np.zeros(2, ">f4"), "byte order (>f4) is not the machine's"),
