@@ -106,7 +106,7 @@ class Workspace:
         done = subprocess.run(
             [program(), *startup, command, *options, *rest],
             cwd=self.root,
-            env=os.environ | self.environ,
+            env=os.environ | {"FATCRATE_PYTHON": sys.executable} | self.environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
