@@ -7,17 +7,24 @@ compressed with zstd level 9.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from fatcrate.fatbin import compression, ptx
+from fatcrate.fatbin import compression
 from fatcrate.fatbin import constants as c
 from fatcrate.fatbin.elf import Elf
 from fatcrate.fatbin.source import Source
 from fatcrate.fatbin.structs import ENTRY_HEADER, EXTRA, FATBIN_HEADER, EntryHeader, FatbinHeader
 from fatcrate.toolchain.arch import Arch
+
+if TYPE_CHECKING:
+    import threading
+
+#: Below this many bytes, threads cost more than they save.
+_THREADED_FROM = 1 << 20
 
 _HOST_FLAGS = {"linux": c.FLAG_LINUX, "mac": c.FLAG_MAC, "windows": c.FLAG_WINDOWS}
 _CODES = {"ptx": c.KIND_PTX, "cubin": c.KIND_CUBIN, "ltoir": c.KIND_LTOIR}
@@ -66,6 +73,8 @@ def sniff(source: Source) -> str:
         return "ltoir"
     if head[:4] == c.ELF_MAGIC:
         return "cubin" if int.from_bytes(head[18:20], "little") == c.EM_CUDA else ""
+    from fatcrate.fatbin import ptx  # its expressions take a while to compile
+
     return "ptx" if ptx.is_ptx(head) else ""
 
 
@@ -104,8 +113,48 @@ def _container_header(size: int) -> bytes:
 
 
 def _entries(inputs: Sequence[Input], options: Options) -> Iterator[list[bytes | memoryview]]:
+    """The entries in order; large sets are compressed in a thread for each processor."""
+    workers = min(len(os.sched_getaffinity(0)), len(inputs))
+    total = sum(item.source.size for item in inputs)
+    if workers < 2 or options.mode == "none" or total < _THREADED_FROM:
+        for item in inputs:
+            yield _entry(item, options)
+        return
+    import threading
+
+    running: list[_Job] = []
     for item in inputs:
-        yield _entry(item, options)
+        job = _Job(item, options)
+        job.thread = threading.Thread(target=job.run)
+        job.thread.start()
+        running.append(job)
+        if len(running) >= workers:
+            yield running.pop(0).result()
+    while running:
+        yield running.pop(0).result()
+
+
+class _Job:
+    """One entry made in a thread; zstd and LZ4 let other threads run meanwhile."""
+
+    thread: threading.Thread
+
+    def __init__(self, item: Input, options: Options) -> None:
+        self._item, self._options = item, options
+        self._made: list[bytes | memoryview] = []
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._made = _entry(self._item, self._options)
+        except BaseException as error:  # raised again by result()
+            self._error = error
+
+    def result(self) -> list[bytes | memoryview]:
+        self.thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._made
 
 
 def _pad(data: bytes) -> bytes:
@@ -120,7 +169,11 @@ def _string(text: str) -> bytes:
 def _entry(item: Input, options: Options) -> list[bytes | memoryview]:
     """Header, payload and padding of one entry."""
     raw = item.source.all(f"image {item.arch}")
-    payload: bytes | memoryview = ptx.strip(raw) if item.kind == "ptx" else raw
+    payload = raw
+    if item.kind == "ptx":
+        from fatcrate.fatbin import ptx
+
+        payload = ptx.strip(raw)
     head = _header(item, raw, options)
     method = options.method(item.kind)
     if method != "none":
@@ -145,6 +198,8 @@ def _entry(item: Input, options: Options) -> list[bytes | memoryview]:
 def _header(item: Input, raw: bytes | memoryview, options: Options) -> EntryHeader:
     """The fields that the image itself decides."""
     if item.kind == "ptx":
+        from fatcrate.fatbin import ptx
+
         major, minor = ptx.version_of(raw, item.source.name)
     elif item.kind == "cubin":
         major, minor = raw[6], raw[8]

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from fatcrate.fatbin import constants as c
-from fatcrate.fatbin.model import Image
 from fatcrate.toolchain.arch import Arch
+
+if TYPE_CHECKING:
+    from fatcrate.fatbin.model import Image
 
 Verdict = Literal["measured", "documented", "contradicted"]
 

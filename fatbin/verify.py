@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fatcrate.fatbin import cubin, errors, ptx
+from fatcrate.fatbin import cubin, errors
 from fatcrate.fatbin.checks import (
     CUT_OFF,
     DUPLICATE,
@@ -119,6 +119,8 @@ def _check_cubin(arch: Arch, source: Source, policy: Policy, into: Collector) ->
 
 
 def _check_ptx(arch: Arch, source: Source, policy: Policy, into: Collector) -> None:
+    from fatcrate.fatbin import ptx  # its expressions take a while to compile
+
     found = ptx.read(source.all(), source.name)
     if (found.arch.number, found.arch.suffix) != (arch.number, arch.suffix):
         policy.report(

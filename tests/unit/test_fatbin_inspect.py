@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_the_plain_listing(tools: Tools, tmp_path: Path, monkeypatch: pytest.Mon
         "   image  arch        size    stored  compression  kernels\n"
         "   cubin  sm_100      5562 B  5568 B  none         1\n"
         "   cubin  sm_100f     5562 B  5568 B  none         1\n"
-        "   ptx    compute_90  752 B   752 B   none         1        PTX 7.8\n"
+        "   ptx    compute_90  688 B   688 B   none         1        PTX 7.8\n"
     )
 
 
@@ -195,8 +196,9 @@ def test_sparse_files_of_eight_gigabytes(tmp_path: Path) -> None:
         with open(path, "wb") as stream:
             stream.write(head)
             stream.truncate(size)
+        argv = [sys.executable, str(path)]
         done = subprocess.run(
-            ["sh", "-c", 'ulimit -v 1000000; exec fatcrate inspect "$0"', str(path)],
+            ["sh", "-c", 'ulimit -v 1000000; exec "$0" -m fatcrate inspect "$1"', *argv],
             capture_output=True,
             text=True,
             timeout=20,
