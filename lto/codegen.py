@@ -12,7 +12,8 @@ import argparse
 import dataclasses
 
 from fatcrate.lto import emit, generate, isolate, policy, repro
-from fatcrate.lto.engine import Target, Tuning
+from fatcrate.lto.engine import Target, Tuning, choose
+from fatcrate.lto.options import add_engine
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
@@ -47,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
         "--min-driver", type=int, metavar="N", help="oldest driver branch that must load the PTX"
     )
     _add_policy(p)
+    add_engine(p)
     p.add_argument(
         "--timeout",
         type=float,
@@ -125,7 +127,8 @@ def main(argv: list[str]) -> int:
         args.ftz, args.div, args.sqrt, args.contract, args.debug, tuple(args.llvm_option)
     )
 
-    job = generate.Job(linked, args.linked, arch, target, tuning, chosen)
+    engine = choose(args.engine, toolchain.rustc.llvm)
+    job = generate.Job(linked, args.linked, arch, target, tuning, chosen, engine)
     try:
         ptx = isolate.run(lambda: generate.generate(job), timeout=args.timeout)
     except isolate.Crash as crash:

@@ -98,7 +98,9 @@ class Engine(Protocol):
     name: str
     version: tuple[int, ...]
 
-    def parse_bitcode(self, data: bytes) -> Module: ...
+    def parse_bitcode(self, data: bytes, lazy: bool = False) -> Module:
+        """``lazy``: function bodies may be read when they are linked, where that is possible."""
+        ...
 
     def parse_text(self, text: str) -> Module: ...
 
@@ -133,3 +135,46 @@ class Tuning:
     unroll: bool = True
     vectorise: bool = True
     size: int = 0  # 1: as -Os, 2: as -Oz
+
+
+ENGINES = ("llvmlite", "libllvm")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which engine to run; ``path`` is libllvm's shared library."""
+
+    name: str = "llvmlite"
+    path: str = ""
+
+    def start(self) -> Engine:
+        """Loads the engine into this process. Raises :class:`EngineError`."""
+        if self.name == "libllvm":
+            from fatcrate.lto.libllvm import LibllvmEngine
+
+            return LibllvmEngine(self.path)
+        from fatcrate.lto.llvm import LlvmliteEngine
+
+        return LlvmliteEngine()
+
+
+def choose(text: str, llvm: str) -> Choice:
+    """Reads ``--engine``: ``llvmlite``, ``libllvm`` or ``libllvm=PATH``.
+
+    ``llvm`` is the version of rustc's LLVM, which names the library where no path is given.
+    Raises FC0340.
+    """
+    from fatcrate.lto import errors
+    from fatcrate.toolchain.diagnostics import fail
+
+    name, _, path = text.partition("=")
+    if name not in ENGINES or (path and name != "libllvm"):
+        fail(
+            errors.BAD_OPTION,
+            "--engine",
+            f"{text!r} is not an engine",
+            remedy="write llvmlite, libllvm, or libllvm=PATH of libLLVM.so",
+        )
+    if name == "libllvm" and not path:
+        path = "libLLVM.so." + ".".join(llvm.split(".")[:2])
+    return Choice(name, path)

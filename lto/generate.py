@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fatcrate.lto import errors, internalize, isolate, pipeline, policy, symbols
-from fatcrate.lto.engine import Engine, EngineError, Module, Target, Tuning
+from fatcrate.lto.engine import Choice, Engine, EngineError, Module, Target, Tuning
+from fatcrate.lto.options import start
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Diagnostic, fail
@@ -22,6 +23,7 @@ class Job:
     target: Target
     tuning: Tuning
     policy: policy.Policy
+    engine: Choice = field(default_factory=Choice)
 
 
 def _optimised(engine: Engine, job: Job) -> Module:
@@ -35,9 +37,7 @@ def _optimised(engine: Engine, job: Job) -> Module:
 
 def generate(job: Job) -> str:
     """PTX text; runs LLVM in this process."""
-    from fatcrate.lto.llvm import LlvmliteEngine
-
-    engine = LlvmliteEngine()
+    engine = start(job.engine)
     try:
         return engine.emit(_optimised(engine, job), job.target)
     except EngineError as error:
@@ -101,9 +101,7 @@ def culprits(
         mark = f"@{intrinsic[1]}("
 
         def users() -> list[str]:
-            from fatcrate.lto.llvm import LlvmliteEngine
-
-            module = _optimised(LlvmliteEngine(), job)
+            module = _optimised(job.engine.start(), job)
             return [f.name for f in module.functions() if not f.is_declaration and mark in f.text()]
 
         try:
@@ -117,9 +115,7 @@ def _alone(kernel: str, job: Job, timeout: float) -> bool:
     """Whether code can be generated for one kernel and what it needs."""
 
     def attempt() -> bool:
-        from fatcrate.lto.llvm import LlvmliteEngine
-
-        engine = LlvmliteEngine()
+        engine = job.engine.start()
         module = _optimised(engine, job)
         internalize.internalize(module, [kernel])
         internalize.collect(engine, module)

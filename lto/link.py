@@ -26,7 +26,18 @@ import json
 import os
 from dataclasses import dataclass, field
 
-from fatcrate.lto import archive, errors, explain, inputs, isolate, merge, repro, resolve
+from fatcrate.lto import (
+    archive,
+    engine,
+    errors,
+    explain,
+    inputs,
+    isolate,
+    merge,
+    options,
+    repro,
+    resolve,
+)
 from fatcrate.lto.inputs import Unit
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
@@ -81,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
         help="export only the kernels named so (all of them without this option)",
     )
     _add_questions(p)
+    options.add_engine(p)
     p.add_argument(
         "--timeout",
         type=float,
@@ -210,10 +222,10 @@ def _merge(
         args.undefined,
     )
 
-    def work() -> merge.Merged:
-        from fatcrate.lto.llvm import LlvmliteEngine
+    chosen = engine.choose(args.engine, toolchain.rustc.llvm)
 
-        return merge.run(LlvmliteEngine(), request, want_graph=bool(args.why or args.map))
+    def work() -> merge.Merged:
+        return merge.run(options.start(chosen), request, want_graph=bool(args.why or args.map))
 
     try:
         return isolate.run(work, timeout=args.timeout)

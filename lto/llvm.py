@@ -142,7 +142,7 @@ class LlvmliteEngine:
         llvm.initialize_all_asmprinters()
         self._machines: dict[Target, Any] = {}
 
-    def parse_bitcode(self, data: bytes) -> LlvmliteModule:
+    def parse_bitcode(self, data: bytes, lazy: bool = False) -> LlvmliteModule:
         try:
             return LlvmliteModule(llvm.parse_bitcode(data))
         except RuntimeError as error:

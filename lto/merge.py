@@ -109,9 +109,9 @@ class _Link:
         for record, _ in self.records.values():
             self._link_in(self.engine.parse_text(runtime.shared_definition(record)), "shared!")
 
-    def _parse(self, member: Member) -> Module:
+    def _parse(self, member: Member, lazy: bool = False) -> Module:
         try:
-            module = self.engine.parse_bitcode(member.data)
+            module = self.engine.parse_bitcode(member.data, lazy)
         except EngineError as error:
             fail(errors.BAD_BITCODE, member.name, f"LLVM cannot read it: {error}")
         module.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
@@ -192,7 +192,7 @@ class _Link:
             for label, (defined, member) in libraries.items():
                 needed = wanted & defined
                 if needed:
-                    library = self._parse(member)
+                    library = self._parse(member, lazy=True)
                     self._take(library, needed, label)
                     progress = True
             if not progress:

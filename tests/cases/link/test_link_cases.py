@@ -22,6 +22,7 @@ clang. Keys of ``case.toml``, all optional but ``about``:
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import re
 import shutil
@@ -63,6 +64,17 @@ def shown(text: str, folder: Path) -> str:
     text = text.replace(f"{folder}/", "")
     text = re.sub(r"\d+ bytes of (stores|loads)", r"N bytes of \1", text)
     return re.sub(r"(?<=C)s[0-9A-Za-z]{8,13}_", "s*_", text).strip()
+
+
+def find_library() -> str | None:
+    """The Rust toolchain's libLLVM, where the loader finds it."""
+    for name in ("libLLVM.so.22.1", "libLLVM-22.so"):
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            continue
+        return name
+    return None
 
 
 class Case:
@@ -145,6 +157,27 @@ class Case:
                     self.need(shop.assemble("case", arch, *spec.get("assemble", [])))
                 self.check_code(arch)
 
+    def compare_engines(self) -> None:
+        """Links and generates with the other engine: same manifest, same resources."""
+        spec, shop = self.spec, self.shop
+        library = find_library()
+        if library is None:
+            return
+        engine = f"--engine=libllvm={library}"
+        order = spec.get("crates")
+        crates = [(n, shop.crates[n]) for n in order] if order else None
+        arch = next((a for a in spec.get("archs", ["sm_80"]) if a.startswith("sm_")), "sm_80")
+        level = spec.get("levels", ["3"])[-1]
+        links, reports = [], []
+        for extra in ([], [engine]):
+            self.need(shop.link("case", *spec.get("link", []), *extra, crates=crates))
+            links.append(shop.text("case.manifest.json"))
+            self.need(shop.codegen("case", arch, level, *spec.get("codegen", []), *extra))
+            self.need(shop.assemble("case", arch, *spec.get("assemble", [])))
+            reports.append(shop.json(f"case.{arch}.json")["kernels"])
+        assert links[0] == links[1]
+        assert reports[0] == reports[1]
+
     def check_link(self) -> None:
         expect = self.spec.get("expect", {})
         manifest, report = self.shop.json("case.manifest.json"), self.shop.json("case.link.json")
@@ -204,6 +237,8 @@ def test_case(
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         module.check(case.shop, case)
+
+    case.compare_engines()
 
 
 def test_there_are_cases() -> None:

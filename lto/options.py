@@ -1,0 +1,31 @@
+"""Options that LINK and CODEGEN share."""
+
+from __future__ import annotations
+
+import argparse
+
+from fatcrate.lto import engine, errors
+from fatcrate.toolchain.diagnostics import fail
+
+
+def add_engine(p: argparse.ArgumentParser) -> None:
+    """The option that chooses the LLVM, shared with CODEGEN."""
+    p.add_argument(
+        "--engine",
+        default="llvmlite",
+        metavar="NAME",
+        help="llvmlite, libllvm (rustc's own libLLVM) or libllvm=PATH (default: %(default)s)",
+    )
+
+
+def start(chosen: engine.Choice) -> engine.Engine:
+    """Loads an engine. Raises FC0324 when its library is not there or does not fit."""
+    try:
+        return chosen.start()
+    except engine.EngineError as error:
+        fail(
+            errors.ENGINE_MISSING,
+            chosen.name,
+            str(error),
+            remedy="use --engine llvmlite, or name rustc's library: --engine libllvm=PATH",
+        )
