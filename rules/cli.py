@@ -33,6 +33,15 @@ GROUPS: dict[str, dict[str, Command]] = {
         "build": Command(
             "fatcrate.rules.ninja.build:main", "build the targets of fatcrate.yaml with Ninja"
         ),
+        "check": Command(
+            "fatcrate.rules.ninja.check:main", "rustc's errors and warnings, without a build"
+        ),
+        "clippy": Command("fatcrate.rules.ninja.lint:clippy", "lint the crates"),
+        "fmt": Command("fatcrate.rules.ninja.lint:fmt", "format the crates' sources"),
+        "clean": Command("fatcrate.rules.ninja.clean:main", "remove what builds made"),
+        "rust-project": Command(
+            "fatcrate.rules.ninja.rust_project:main", "rust-project.json for rust-analyzer"
+        ),
         "run": Command("fatcrate.lto.cpu.run:main", "run a kernel on the CPU"),
     },
     "images and containers": {

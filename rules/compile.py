@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="set an environment variable for env!(); no others are visible",
     )
+    add("--diagnostics", metavar="FILE", help="write rustc's diagnostics there too, as JSON lines")
     add("--manifest-dir", metavar="DIR", default="", help="for CARGO_MANIFEST_DIR")
     add(
         "--build-script",
@@ -93,7 +94,7 @@ def main(argv: list[str]) -> int:
         # Without --out-dir rustc puts intermediate files into the folder that it runs in, where
         # those of another crate of that name would be.
         emit = [f"--emit={args.emit}={made},dep-info={info}", f"--out-dir={temporary}"]
-        code = rustc.run([*command, *emit], temporary, variables)
+        code = _run_rustc(args, [*command, *emit], temporary, variables)
         if code:
             return code
         if args.depfile:
@@ -104,6 +105,15 @@ def main(argv: list[str]) -> int:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return 0
+
+
+def _run_rustc(
+    args: argparse.Namespace, command: list[str], temporary: str, variables: dict[str, str]
+) -> int:
+    if not args.diagnostics:
+        return rustc.run(command, temporary, variables)
+    with atomic.atomic_output(args.diagnostics) as stream:
+        return rustc.run(command, temporary, variables, stream)
 
 
 def _assignment(parser: argparse.ArgumentParser, text: str) -> tuple[str, str]:

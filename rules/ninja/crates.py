@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fatcrate.rules.ninja.graph import Graph, Kind, Library, Setting, closure
+from fatcrate.rules.ninja.graph import Check, Emit, Graph, Kind, Library, Setting, closure
 from fatcrate.rules.ninja.model import Crate, Dep, Project, Script
 
 #: What the BUILD SCRIPT step writes into its output folder; see ``rules/build_script.py``.
 _FLAGS = "flags.json"
+#: rustc's diagnostics of a checked crate, a JSON object in each line.
+_DIAGNOSTICS = "diagnostics.json"
 
 
 def _side(kind: Kind) -> Kind:
@@ -24,21 +26,21 @@ class Crates:
     project: Project
     setting: Setting
     graph: Graph
-    libraries: dict[tuple[str, Kind, str], Library] = field(default_factory=dict)
+    libraries: dict[tuple[str, Kind, str, Emit], Library] = field(default_factory=dict)
     _sysroots: set[str] = field(default_factory=set)
-    _programs: set[str] = field(default_factory=set)
+    _scripts: set[str] = field(default_factory=set)
 
-    def library(self, key: str, kind: Kind, panic: str) -> Library:
+    def library(self, key: str, kind: Kind, panic: str, emit: Emit = "link") -> Library:
         """The crate compiled that way; adds its edge, and those it needs, when it is new."""
         crate = self.project.crates[key]
         if crate.proc_macro:
             kind = "proc-macro"
         if kind != "device":
-            panic = ""
-        known = self.libraries.get((key, kind, panic))
+            panic, emit = "", "link"
+        known = self.libraries.get((key, kind, panic, emit))
         if known is None:
-            known = Library(crate, kind, panic, self._path(crate, kind, panic))
-            self.libraries[key, kind, panic] = known
+            known = Library(crate, kind, panic, self._path(crate, kind, panic, emit), emit)
+            self.libraries[key, kind, panic, emit] = known
             self._compile(known)
         return known
 
@@ -53,8 +55,10 @@ class Crates:
             self.graph.add("sysroot", what, argv, libraries, [])
         return libraries
 
-    def _path(self, crate: Crate, kind: Kind, panic: str) -> str:
+    def _path(self, crate: Crate, kind: Kind, panic: str, emit: Emit) -> str:
         """Each way of compiling has a folder of its own, since rustc finds crates by name."""
+        if emit == "metadata":
+            return self.setting.places.own(f"check/{crate.key}/lib{crate.name}.rmeta")
         folder = "crates"
         if kind == "host":
             folder = "crates-host"
@@ -63,7 +67,9 @@ class Crates:
         suffix = "so" if kind == "proc-macro" else "rlib"
         return f"{self.setting.places.out}/{folder}/{crate.key}/lib{crate.name}.{suffix}"
 
-    def _needed(self, deps: Iterable[Dep], kind: Kind, panic: str) -> list[Library]:
+    def _needed(
+        self, deps: Iterable[Dep], kind: Kind, panic: str, emit: Emit = "link"
+    ) -> list[Library]:
         """What rustc reads of the crates that ``deps`` stand for: all transitive libraries,
         and proc macros without what is linked into them."""
         order: dict[str, None] = {}
@@ -76,14 +82,16 @@ class Crates:
                     if self.project.crates[dep.crate].proc_macro:
                         order.setdefault(dep.crate)
                 order.setdefault(key)
-        return [self.library(key, kind, panic) for key in order]
+        return [self.library(key, kind, panic, emit) for key in order]
 
-    def _externs(self, deps: Iterable[Dep], kind: Kind, panic: str) -> list[tuple[str, str]]:
+    def _externs(
+        self, deps: Iterable[Dep], kind: Kind, panic: str, emit: Emit = "link"
+    ) -> list[tuple[str, str]]:
         """(extern name, path) of direct dependencies."""
         return [
             (
                 dep.extern or self.project.crates[dep.crate].name,
-                self.library(dep.crate, kind, panic).path,
+                self.library(dep.crate, kind, panic, emit).path,
             )
             for dep in deps
         ]
@@ -92,7 +100,7 @@ class Crates:
         """The rustc run that makes a library."""
         crate, setting, panic = library.crate, self.setting, library.panic
         side = _side(library.kind)
-        needed = self._needed(crate.deps, side, panic)
+        needed = self._needed(crate.deps, side, panic, library.emit)
         script = self._script(library)
         argv = setting.recipe.crate_argv(
             setting.tools,
@@ -108,7 +116,7 @@ class Crates:
             panic=panic,
             opt_level=crate.opt_level,
             debug=crate.debug,
-            deps=self._externs(crate.deps, side, panic),
+            deps=self._externs(crate.deps, side, panic, library.emit),
             dep_dirs=list(dict.fromkeys(other.folder for other in needed)),
             features=list(crate.features),
             cfgs=list(crate.cfgs),
@@ -117,21 +125,38 @@ class Crates:
             rustc_flags=list(crate.rustc_flags),
             manifest_dir=crate.manifest_dir,
             build_script=script,
-            options=setting.depfile(library.path),
+            options=[*setting.depfile(library.path), *self._check_options(library)],
         )
         inputs = [crate.source, setting.stamps["rustc"], *(other.path for other in needed)]
         inputs += [f"{script}/{_FLAGS}"] if script else []
         inputs += self.sysroot(panic) if library.kind == "device" else [setting.stamps["host"]]
+        verb = "check" if library.emit == "metadata" else "compile"
         where = "" if library.kind == "device" else " for this machine"
-        self.graph.add("crate", f"compile {crate.key}{where}", argv, [library.path], inputs)
+        outputs = [library.path]
+        if library.emit == "metadata":
+            diagnostics = f"{library.folder}/{_DIAGNOSTICS}"
+            outputs.append(diagnostics)
+            needs = tuple(other.crate.key for other in needed)
+            self.graph.checks[crate.key] = Check(library.path, diagnostics, tuple(argv), needs)
+        self.graph.add("crate", f"{verb} {crate.key}{where}", argv, outputs, inputs)
+
+    def _check_options(self, library: Library) -> list[str]:
+        if library.emit == "link":
+            return []
+        return ["--emit", "metadata", "--diagnostics", f"{library.folder}/{_DIAGNOSTICS}"]
 
     def _script(self, library: Library) -> str:
         """Folder with the results of the crate's build script; adds its edges. "" for none."""
         crate, setting = library.crate, self.setting
         if crate.script is None:
             return ""
-        folder = f"{library.folder}/script"
+        # Checking a crate shares the results with compiling it.
+        folder = self._path(crate, library.kind, library.panic, "link").rpartition("/")[0]
+        folder += "/script"
         flags = f"{folder}/{_FLAGS}"
+        if flags in self._scripts:
+            return folder
+        self._scripts.add(flags)
         program = self._program(crate, crate.script)
         device = library.kind == "device"
         linked = []
@@ -164,9 +189,9 @@ class Crates:
         """The compiled build script, one for all ways in which the crate is compiled."""
         setting = self.setting
         output = f"{setting.places.out}/crates-host/{crate.key}/build-script"
-        if output in self._programs:
+        if output in self._scripts:
             return output
-        self._programs.add(output)
+        self._scripts.add(output)
         needed = self._needed(script.deps, "host", "")
         argv = setting.recipe.crate_argv(
             setting.tools,

@@ -12,7 +12,7 @@ from fatcrate.rules.ninja import archs, project, targets
 from fatcrate.rules.ninja.graph import Graph, Setting
 from fatcrate.rules.ninja.model import Crate, Project
 from fatcrate.rules.ninja.places import Places
-from fatcrate.rules.ninja.plan import Options, cache_folder
+from fatcrate.rules.ninja.plan import HERE, Options, cache_folder
 from fatcrate.toolchain import names
 from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import Collector, fail
@@ -24,8 +24,16 @@ class Planned:
     """The graph, and small files that its edges read: path -> text."""
 
     graph: Graph
-    targets: list[str]
+    target_crates: dict[str, list[str]]  # target -> keys of its crates
     files: dict[str, str]
+
+
+def read_project(places: Places, file: str, probes: dict[str, bool]) -> Project:
+    """The project of project file ``file``, with the device library among its crates.
+
+    ``probes`` receives every path whose presence was asked for, with the answer.
+    """
+    return _project(places, file, _device_crate(recipe.load(), places.root), probes)
 
 
 def graph(
@@ -34,16 +42,11 @@ def graph(
     tools: Tools,
     options: Options,
     step: list[str],
-    here: str,
     probes: dict[str, bool],
 ) -> Planned:
-    """Plans the build of project file ``file``.
-
-    ``step`` starts a step, ``here`` is the folder that fatcrate lies in. ``probes`` receives
-    every path whose presence was asked for, with the answer.
-    """
+    """Plans the build of project file ``file``. ``step`` starts a step."""
     steps = recipe.load()
-    found = _project(places, file, _device_crate(steps, here, places.root), probes)
+    found = read_project(places, file, probes)
     resolved = _archs(found, tools, options)
     stamps = _stamps(places, tools)
     setting = Setting(
@@ -63,13 +66,14 @@ def graph(
         sysroots=_sysroots(places, tools),
         sysroot_libs=_sysroot_libraries(places, tools, steps),
     )
-    return Planned(targets.build(found, setting), list(found.targets), stamps)
+    crates = {name: [dep.crate for dep in target.crates] for name, target in found.targets.items()}
+    return Planned(targets.build(found, setting), crates, stamps)
 
 
-def _device_crate(steps: SimpleNamespace, here: str, root: str) -> Crate:
+def _device_crate(steps: SimpleNamespace, root: str) -> Crate:
     """The device library. Below the project root its path is relative, as that of all sources
     there: rustc would prefer the root to a longer prefix that is to be replaced."""
-    crate = steps.device_crate(f"{here}/toolchain/device".removeprefix(f"{root}/"))
+    crate = steps.device_crate(f"{HERE}/toolchain/device".removeprefix(f"{root}/"))
     return Crate(
         key=crate.name,
         name=crate.name,

@@ -18,6 +18,8 @@ from fatcrate.toolchain.arch import Arch
 
 #: What a crate is compiled as; see ``crate_argv`` in the recipe.
 Kind = Literal["device", "host", "proc-macro"]
+#: Whether code is generated, or metadata alone as for `fatcrate check`.
+Emit = Literal["link", "metadata"]
 #: See ``writer.py``.
 Rule = Literal["step", "crate", "sysroot"]
 
@@ -33,12 +35,26 @@ class Edge:
     inputs: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Check:
+    """What `fatcrate check` makes of a crate: metadata, and rustc's diagnostics in JSON.
+
+    ``argv`` is that of the CRATE step; ``needs`` are the keys of the crates it depends on.
+    """
+
+    metadata: str
+    diagnostics: str
+    argv: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
 @dataclass
 class Graph:
     """All edges, and the outputs that a name on the command line stands for."""
 
     edges: list[Edge] = field(default_factory=list)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    checks: dict[str, Check] = field(default_factory=dict)  # by the crate's key
 
     def outputs(self) -> Iterator[str]:
         """Every output of every edge."""
@@ -91,7 +107,8 @@ class Library:
     crate: Crate
     kind: Kind
     panic: str
-    path: str  # of the rlib or shared library
+    path: str  # of the rlib, the shared library or the metadata
+    emit: Emit = "link"
 
     @property
     def folder(self) -> str:

@@ -10,14 +10,20 @@ import dataclasses
 import json
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fatcrate.rules.ninja.places import Places
 from fatcrate.toolchain import atomic
 from fatcrate.toolchain.discover import Tools
 from fatcrate.toolchain.locate import interpreter, state_of
 
-_STATE_FORMAT = 1
+if TYPE_CHECKING:
+    from fatcrate.rules.ninja.generate import Planned
+
+_STATE_FORMAT = 2
+
+#: A file of the front end's own folder; see :func:`_checks`.
+CHECKS = "checks.json"
 
 #: Written beside ``build.ninja`` so that version control leaves the outputs alone.
 _IGNORE = "# Made by fatcrate.\n*\n"
@@ -65,16 +71,17 @@ def _key(places: Places, file: str, tools: Tools, options: Options) -> str:
             for name in ("rustc", "rust_src", "prebuilt", "ptxas", "libdevice", "host_linker")
         },
         cache_folder(places),
-        _step_prefix(),
-        _HERE,
+        step_prefix(),
+        HERE,
     ]
     return json.dumps(told)
 
 
-_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+#: The folder that fatcrate lies in.
+HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
-def _step_prefix() -> list[str]:
+def step_prefix() -> list[str]:
     """argv that starts a step: this interpreter, isolated from the user's environment."""
     return [interpreter(), "-I", "-m", "fatcrate"]
 
@@ -97,6 +104,12 @@ def _read_state(places: Places) -> dict[str, Any]:
         return state if isinstance(state, dict) else {}
     except (OSError, ValueError):
         return {}
+
+
+def recorded(places: Places) -> tuple[list[str], list[str]]:
+    """What the present `build.ninja` makes, as Ninja sees it, and the files beside it."""
+    state = _read_state(places)
+    return state.get("outputs", []), state.get("made", [])
 
 
 def _is_current(state: dict[str, Any], key: str, places: Places, file: str) -> bool:
@@ -124,14 +137,15 @@ def _make(
 
     before = state_of(places.absolute(file))
     probes: dict[str, bool] = {}
-    planned = generate.graph(places, file, tools, options, _step_prefix(), _HERE, probes)
+    planned = generate.graph(places, file, tools, options, step_prefix(), probes)
     os.makedirs(places.absolute(places.own("")), exist_ok=True)
     made = dict(planned.files)
     again = writer.Regeneration(file, tuple(_regenerate(places, options)), _sources(file, tools))
     made[f"{places.out}/build.ninja"] = writer.text(
-        planned.graph, places, again, len(_step_prefix()) + 1
+        planned.graph, places, again, len(step_prefix()) + 1
     )
     made[f"{places.out}/.gitignore"] = _IGNORE
+    made[places.own(CHECKS)] = _checks(places, planned)
     for path, text in made.items():
         atomic.write_if_changed(places.absolute(path), text.encode())
     # Newer than the project file, or Ninja would make it again.
@@ -141,21 +155,35 @@ def _make(
     names = {
         name: [places.node(path) for path in paths] for name, paths in planned.graph.names.items()
     }
+    targets = list(planned.target_crates)
     state = {
         "key": key,
         "file": before,
         "probes": probes,
         "made": list(made),
         "names": names,
-        "targets": planned.targets,
+        "targets": targets,
         "outputs": outputs,
     }
     atomic.write_text(places.absolute(places.own("state.json")), json.dumps(state))
-    return Plan(names, planned.targets, outputs)
+    return Plan(names, targets, outputs)
+
+
+def _checks(places: Places, planned: Planned) -> str:
+    """What `fatcrate check` needs to know: crates by key, and the crates of each target."""
+    crates = {
+        key: {
+            "metadata": places.node(check.metadata),
+            "diagnostics": check.diagnostics,
+            "needs": check.needs,
+        }
+        for key, check in planned.graph.checks.items()
+    }
+    return json.dumps({"crates": crates, "targets": planned.target_crates})
 
 
 def _regenerate(places: Places, options: Options) -> list[str]:
-    argv = [*_step_prefix(), "build", "--generate", "--out", places.out]
+    argv = [*step_prefix(), "build", "--generate", "--out", places.out]
     argv += ["--archs", ",".join(options.archs)] if options.archs else []
     return argv + (["--allow-untested-llvm"] if options.allow_untested_llvm else [])
 
@@ -163,5 +191,5 @@ def _regenerate(places: Places, options: Options) -> list[str]:
 def _sources(file: str, tools: Tools) -> tuple[str, ...]:
     """Files whose change makes plain Ninja look again."""
     found = [tools.rustc, tools.ptxas, tools.libdevice, tools.host_linker]
-    own = [f"{_HERE}/rules/private/recipe.bzl", f"{_HERE}/rules/ninja/writer.py"]
+    own = [f"{HERE}/rules/private/recipe.bzl", f"{HERE}/rules/ninja/writer.py"]
     return (file, *(path for path in found if path), *own)

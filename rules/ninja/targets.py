@@ -19,17 +19,20 @@ def build(project: Project, setting: Setting) -> Graph:
     crates = Crates(project, setting, graph)
     for target in project.targets.values():
         _Target(target, project, setting, graph, crates).add()
-    used = {key for key, kind, _ in crates.libraries if kind == "device"}
+    used = {key: panic for key, kind, panic, _ in crates.libraries if kind == "device"}
     for key in device_crates(project):
         if key not in used:
             crates.library(key, "device", names.PANIC_STRATEGIES[0])
     for crate in project.crates.values():
         if crate.proc_macro:
             crates.library(crate.key, "proc-macro", "")
-    for library in crates.libraries.values():
+    for library in list(crates.libraries.values()):
         key = library.crate.key
         if library.kind != "host" and key not in project.targets:
             graph.names[key] = (*graph.names.get(key, ()), library.path)
+    for key in device_crates(project):
+        # One panic strategy will do: types do not depend on it, and its sysroot is there.
+        crates.library(key, "device", used.get(key, names.PANIC_STRATEGIES[0]), "metadata")
     return graph
 
 

@@ -41,7 +41,7 @@ rule crate
   description = $what
   rspfile = $args
   rspfile_content = $words
-  depfile = $out.d
+  depfile = $depfile
   deps = gcc
   restat = 1
 # The sysroot lies in the user's cache under a name that says what it was made from: it is
@@ -113,6 +113,8 @@ class Writer:
         inputs = [self.places.node(path) for path in edge.inputs]
         line = command(edge.argv)
         variables = [("what", escape_value(edge.what))]
+        if edge.rule == "crate":
+            variables.append(("depfile", escape_value(f"{outputs[0]}.d")))
         if len(line.encode()) > LONGEST_COMMAND:
             variables.append(("args", escape_value(f"{outputs[0]}.args")))
             variables.append(("words", command(edge.argv[start:])))

@@ -114,6 +114,7 @@ build build.ninja: regenerate $
 build c/libk.rlib: crate $
     ../k.rs
   what = compile k
+  depfile = c/libk.rlib.d
   argv = fc compile k.rs
 build d.bc d.json: step $
     c/libk.rlib

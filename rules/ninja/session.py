@@ -1,0 +1,201 @@
+"""What every command on a project shares: its folders, the lock, the plan, the Ninja run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TextIO
+
+from fatcrate.rules import errors
+from fatcrate.rules.ninja import plan, runner
+from fatcrate.rules.ninja.display import Display
+from fatcrate.rules.ninja.places import Places
+from fatcrate.rules.ninja.plan import Plan
+from fatcrate.rules.ninja.runner import Listener, Outcome
+from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.discover import Tools, discover
+
+PROJECT_FILE = "fatcrate.yaml"
+DEFAULT_OUT = "fatcrate-out"
+
+
+def add_folders(parser: argparse.ArgumentParser) -> None:
+    """Adds ``-C`` and ``--out``."""
+    add = parser.add_argument
+    add("-C", dest="root", default=".", metavar="DIR", help="the project's folder (default: .)")
+    add("--out", default=DEFAULT_OUT, metavar="DIR", help="output folder (default: %(default)s)")
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of commands that run steps."""
+    add = parser.add_argument
+    add("-j", "--jobs", type=_jobs, metavar="N", help="steps at a time (default: one per CPU)")
+    add("--verbose", action="store_true", help="show the command of each step")
+    add("--quiet", action="store_true", help="show only what goes wrong")
+    add(
+        "--allow-untested-llvm",
+        action="store_true",
+        help="accept a pair of rustc and llvmlite that was not tested together",
+    )
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 1, not '{text}'")
+    return int(text)
+
+
+def job_count(args: argparse.Namespace) -> int:
+    """Steps at a time."""
+    return args.jobs or len(os.sched_getaffinity(0))
+
+
+def places_of(root: str, out: str) -> Places:
+    """Checks both folders; raises FC0118 and FC0122."""
+    root = os.path.realpath(root)
+    if not os.path.isfile(os.path.join(root, PROJECT_FILE)):
+        there = os.path.isdir(root)
+        fail(
+            errors.NO_PROJECT,
+            root,
+            f"has no {PROJECT_FILE}" if there else "is not a folder",
+            remedy="run it in the project's folder or name that with -C;"
+            " `fatcrate build --help` shows how",
+        )
+    folder = os.path.realpath(os.path.join(root, out))
+    for path in (root, folder):
+        if any(char in path for char in "\n\r"):
+            fail(errors.BAD_OUTPUT_FOLDER, repr(path), "has a line break in its name")
+    if root == folder or root.startswith(folder.rstrip("/") + "/"):
+        fail(
+            errors.BAD_OUTPUT_FOLDER,
+            out,
+            "holds the project itself",
+            remedy="choose a folder of its own for outputs",
+        )
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        fail(errors.BAD_OUTPUT_FOLDER, out, "is not a folder", remedy="choose another")
+    return Places(root, folder)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A project whose output folder is ours for now, with an up-to-date plan."""
+
+    places: Places
+    tools: Tools
+    plan: Plan
+    args: argparse.Namespace
+    display: Display
+
+    def run(self, outputs: Sequence[str], *flags: str) -> Outcome:
+        """Runs Ninja for outputs as it names them."""
+        flags = (*flags, *(["-v"] if self.args.verbose else []))
+        arguments = ["-j", str(job_count(self.args)), *flags, *outputs]
+        display = self.display
+        listener = Listener(display.on_step, display.on_failure, display.on_line)
+        outcome = runner.run(runner.find(), self.places.folder, arguments, listener)
+        display.end()
+        return outcome
+
+
+@contextmanager
+def open_session(
+    args: argparse.Namespace, display: Display, archs: Sequence[str] = ()
+) -> Iterator[Session]:
+    """Locks the output folder, finds the tools and brings the plan up to date.
+
+    Raises what discovery and ``plan.make`` raise.
+    """
+    places = places_of(args.root, args.out)
+    options = plan.Options(tuple(archs), args.allow_untested_llvm)
+    with locked(places, display):
+        tools = discover(allow_untested_llvm=args.allow_untested_llvm)
+        made = plan.make(places, PROJECT_FILE, tools, options)
+        yield Session(places, tools, made, args, display)
+
+
+@contextmanager
+def locked(places: Places, display: Display) -> Iterator[None]:
+    """One build at a time in an output folder; a second one says that it waits.
+
+    The lock file holds the number of the process that builds. Finding one when nobody holds
+    the lock means that the process was killed; what it left behind is removed.
+    """
+    import fcntl
+
+    own = places.absolute(places.own(""))
+    os.makedirs(own, exist_ok=True)
+    with open(os.path.join(own, "lock"), "a+") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(stream)
+            by = f" by process {holder}" if holder else ""
+            display.say(f"waiting: another build runs in {places.out}{by}")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if _holder(stream):
+            from fatcrate.rules.ninja import sweep
+
+            sweep.remove_temporary(places)
+        stream.truncate(0)
+        stream.write(str(os.getpid()))
+        stream.flush()
+        try:
+            yield
+        finally:
+            stream.truncate(0)
+
+
+def _holder(stream: TextIO) -> str:
+    stream.seek(0)
+    return stream.read().strip()
+
+
+def unknown_targets(names: Sequence[str], known: Sequence[str], shown: Sequence[str]) -> None:
+    """Raises FC0120 for each of ``names``. ``known`` is what is looked at for the nearest,
+    ``shown`` what is listed."""
+    import difflib
+
+    faults = []
+    for name in names:
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        faults.append(
+            Diagnostic(
+                errors.UNKNOWN_TARGET,
+                name,
+                "there is no such target",
+                f"{hint}targets: {', '.join(sorted(shown))}",
+            )
+        )
+    if faults:
+        raise FatcrateError(*faults)
+
+
+def exit_code(outcome: Outcome) -> int:
+    """A fault of the environment outranks one of the input. Raises FC0124 for Ninja's own."""
+    from fatcrate.toolchain.diagnostics import EXIT_ENVIRONMENT, EXIT_INTERRUPTED
+
+    if outcome.interrupted:
+        return EXIT_INTERRUPTED
+    if outcome.code == 0:
+        return 0
+    if codes := [step.code for step in outcome.failures]:
+        return EXIT_ENVIRONMENT if EXIT_ENVIRONMENT in codes else 1
+    messages = [text for text in outcome.messages if "subcommand failed" not in text]
+    fail(
+        errors.NINJA_FAILED,
+        "ninja",
+        "; ".join(messages) or f"ended with exit code {outcome.code}",
+        remedy="remove the output folder and build again if this persists",
+    )
+
+
+def failure_text(outcome: Outcome) -> str:
+    """Which steps failed, in words."""
+    failed = [step.what for step in outcome.failures]
+    return f"{len(failed)} step{'s' * (len(failed) != 1)} failed: {', '.join(failed)}"
