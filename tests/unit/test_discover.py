@@ -303,7 +303,7 @@ def test_installed_toolchain(tools: Tools) -> None:
 def test_cached_discovery_takes_milliseconds(tools: Tools) -> None:
     discover()
     best = min(_timed() for _ in range(5))
-    assert best < 0.02, f"{best:.3f} s"
+    assert best < 0.05, f"{best:.3f} s"
 
 
 def _timed() -> float:
