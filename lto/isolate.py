@@ -94,7 +94,7 @@ def _child(work: Callable[[], Any], result: int, noise: int) -> None:
     code = 1
     try:
         os.dup2(noise, 2)
-        _no_core_dump()
+        _die_quietly()
         try:
             message: tuple[str, Any] = ("result", work())
         except FatcrateError as error:
@@ -108,8 +108,11 @@ def _child(work: Callable[[], Any], result: int, noise: int) -> None:
         os._exit(code)
 
 
-def _no_core_dump() -> None:
+def _die_quietly() -> None:
+    """No core file, and no Python traceback on a terminal that was stderr before."""
+    import faulthandler
     import resource
 
+    faulthandler.disable()
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
