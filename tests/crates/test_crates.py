@@ -86,7 +86,8 @@ def test_same_words_as_on_the_host(case: str, stage: Stage, built: Path, referen
     assert match is not None
     kernel, words = match[1], int(match[2])
     wanted = np.frombuffer(run([str(reference), case, str(ITEMS)]), dtype="<u4")
-    assert len(np.unique(wanted)) > ITEMS  # the items do differ
+    items = np.unique(wanted.reshape(ITEMS, words), axis=0)
+    assert len(items) > ITEMS // 4  # they do differ
     out = np.zeros(ITEMS * words, dtype=np.uint32)
     with cpu.Module(
         built / case / "linked.bc", built / f"{case}.manifest.json", stage=stage
