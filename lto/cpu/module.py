@@ -268,7 +268,13 @@ class Module:
     def _load(self, timeout: float | None) -> None:
         worker = Worker()
         try:
-            request = wire.Load(self._linked, self.stage, self.opt_level, _HOST_LEVELS[self.stage])
+            request = wire.Load(
+                self.manifest.name,
+                self._linked,
+                self.stage,
+                self.opt_level,
+                _HOST_LEVELS[self.stage],
+            )
             answer = worker.ask(request, timeout=timeout)
         except Died as death:
             worker.close()

@@ -30,6 +30,7 @@ _LENGTH = struct.Struct("<Q")
 class Load:
     """Prepare a linked module. ``host_level`` is how hard the host's code generator tries."""
 
+    name: str
     linked: bytes
     stage: Stage
     opt_level: str

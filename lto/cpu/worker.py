@@ -170,18 +170,16 @@ def _argument_block(
 
 
 def _load(request: wire.Load, state_fd: int) -> Runner | wire.Refused:
+    remedy = "build the target again; if it persists, report it with the linked module"
     try:
         return Runner(request, state_fd)
     except FatcrateError as error:
         return wire.Refused(error.diagnostics)
     except EngineError as error:
-        fault = Diagnostic(
-            errors.NOT_RUNNABLE,
-            "",
-            f"LLVM refuses the module: {error}",
-            "build the target again; if it persists, report it with the linked module",
-        )
-        return wire.Refused((fault,))
+        text = f"LLVM refuses the module: {error}"
+    except Exception as error:
+        text = f"its code is not understood: {type(error).__name__}: {error}"
+    return wire.Refused((Diagnostic(errors.NOT_RUNNABLE, request.name, text, remedy),))
 
 
 def main(socket_fd: int, state_fd: int, parent: int) -> None:

@@ -176,7 +176,7 @@ def test_modules_load_from_bytes_and_refuse_what_is_no_module(shelf: Shelf) -> N
         assert "positions" in module.kernels
     with (
         cpu.Module(linked.read_bytes()[:1000], manifest) as module,
-        pytest.raises(cpu.FatcrateError, match=r"FC0610.*LLVM"),
+        pytest.raises(cpu.FatcrateError, match=r"FC0610.*launches: LLVM refuses"),
     ):
         module.launch("queries", grid=1, block=1, args=[np.zeros(2, np.uint32)])
 
