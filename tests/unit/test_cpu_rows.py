@@ -161,3 +161,9 @@ def test_machines_have_their_switch(root: Path) -> None:
         text = (root / f"lto/cpu/switch_{machine}.ll").read_text()
         assert "@__fc_cpu_switch(" in text
         assert "@__fc_cpu_prepare(" in text
+
+
+def test_device_library_names_no_target(root: Path) -> None:
+    for source in (root / "toolchain/device/gpu/src").rglob("*.rs"):
+        code = re.sub(r"//.*", "", source.read_text())
+        assert not re.search(r"\basm!|core::arch|target_arch|llvm\.", code), source
