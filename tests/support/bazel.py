@@ -147,10 +147,12 @@ class Workspace:
         return found
 
 
-def scratch(root: Path, user_root: Path, files: dict[str, str]) -> Workspace:
-    """A workspace in ``root`` that uses this checkout as ``@fatcrate``."""
+def scratch(
+    root: Path, user_root: Path, files: dict[str, str], checkout: Path = CHECKOUT
+) -> Workspace:
+    """A workspace in ``root`` that uses ``checkout`` as ``@fatcrate``."""
     root.mkdir(parents=True, exist_ok=True)
-    (root / "WORKSPACE").write_text(WORKSPACE.format(checkout=CHECKOUT))
+    (root / "WORKSPACE").write_text(WORKSPACE.format(checkout=checkout))
     shutil.copy(CHECKOUT / ".bazelrc", root / ".bazelrc")
     for name, text in files.items():
         path = root / name
