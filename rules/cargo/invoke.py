@@ -91,6 +91,7 @@ class Cargo:
         try:
             ran = subprocess.run(
                 argv,
+                cwd=os.path.dirname(self.manifest),  # cargo looks for its configuration there
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

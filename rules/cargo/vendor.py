@@ -40,7 +40,7 @@ def folder_name(package: Package) -> str:
 def bring(package: Package, checksum: str, folder: str) -> bool:
     """Makes ``folder`` hold the package's source; says whether anything had to be done.
 
-    ``checksum`` is the archive's SHA-256, "" for a package from git. Raises FC0155.
+    ``checksum`` is the archive's SHA-256, "" for a package that has none. Raises FC0155.
     """
     mark = checksum or package.source
     if _mark_of(folder) == mark:
@@ -48,9 +48,9 @@ def bring(package: Package, checksum: str, folder: str) -> bool:
     temporary = f"{folder}.{os.getpid()}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     try:
-        if checksum:
+        if checksum and os.path.exists(_archive(package)):
             _unpack(package, checksum, temporary)
-        else:
+        else:  # from git, or from a local registry or folder, which cargo itself has checked
             ignored = shutil.ignore_patterns(".git", "target")
             shutil.copytree(package.folder, temporary, ignore=ignored)
         record = {"files": _digests(temporary), "package": mark}
@@ -82,11 +82,8 @@ def _archive(package: Package) -> str:
 
 def _unpack(package: Package, checksum: str, folder: str) -> None:
     path = _archive(package)
-    try:
-        with open(path, "rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        _bad(package, f"its archive {path} cannot be read: {error.strerror}")
+    with open(path, "rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != checksum:
         _bad(package, f"its archive has SHA-256 {found}, Cargo.lock says {checksum}")
     top = folder_name(package)

@@ -174,3 +174,26 @@ def test_a_bad_table_is_refused(tmp_path: Path, root: Path) -> None:
     done = fatcrate("import", "--offline", cwd=place)
     assert done.returncode == 1
     assert done.stderr == ("error[FC0159]: Cargo.toml: 'archs' must be a list of strings\n")
+
+
+@pytest.mark.parametrize("place", ["vendor", "../elsewhere"])
+def test_vendored_sources(tmp_path: Path, root: Path, place: str) -> None:
+    """A folder in place of the registry: taken as it is in the project, else copied into it."""
+    project = copy("native", tmp_path / "project", root)
+    (project / "build.rs").unlink()
+    with open(project / "Cargo.toml", "a") as stream:
+        stream.write('\n[dependencies]\nleaf = "1"\n')
+    leaf = project / place / "leaf"
+    (leaf / "src").mkdir(parents=True)
+    (leaf / "Cargo.toml").write_text('[package]\nname = "leaf"\nversion = "1.0.0"\n')
+    (leaf / "src" / "lib.rs").write_text("#![no_std]\n")
+    (leaf / ".cargo-checksum.json").write_text(f'{{"files": {{}}, "package": "{"0" * 64}"}}')
+    (project / ".cargo").mkdir()
+    (project / ".cargo" / "config.toml").write_text(
+        f'[source.crates-io]\nreplace-with = "folder"\n[source.folder]\ndirectory = "{place}"\n'
+    )
+    # From another folder: cargo's configuration is that of the project.
+    ok(fatcrate("import", str(project), "--offline", cwd=tmp_path))
+    where = "vendor/leaf" if place == "vendor" else "vendor/leaf-1.0.0"
+    assert f"path: {where}/src/lib.rs" in (project / "fatcrate.yaml").read_text()
+    assert (project / where / "src" / "lib.rs").read_text() == "#![no_std]\n"
