@@ -6,10 +6,13 @@ a zstd frame states its size, and neither may pass :data:`IMAGE_LIMIT`.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from fatcrate.fatbin import errors
 from fatcrate.toolchain.diagnostics import Location, fail
+
+if TYPE_CHECKING:
+    import zstandard
 
 Method = Literal["none", "lz4", "zstd"]
 Mode = Literal["none", "default", "speed", "size", "balanced"]
@@ -63,6 +66,9 @@ def decompress(data: bytes | memoryview, method: Method, size: int, where: Locat
     return made
 
 
+_decompressors: list[zstandard.ZstdDecompressor] = []
+
+
 def _zstd(data: bytes | memoryview, size: int, where: Location) -> bytes:
     import zstandard
 
@@ -70,7 +76,9 @@ def _zstd(data: bytes | memoryview, size: int, where: Location) -> bytes:
         stated = zstandard.frame_content_size(data)
         if stated not in (-1, size):
             _damaged(where, f"holds a frame of {stated} bytes where the entry states {size}")
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+        if not _decompressors:  # one for all: making it takes longer than a small image
+            _decompressors.append(zstandard.ZstdDecompressor())
+        return _decompressors[0].decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         _damaged(where, f"is damaged: {error}")
 

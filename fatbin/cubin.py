@@ -218,7 +218,7 @@ class _Reader:
         )
 
     def _read_functions(self) -> None:
-        records, names = self.elf.symbol_table()
+        records, names = self.elf.symbol_rows()
         text = self.elf.string
         for index, (name, info, other, section, _, size) in enumerate(records):
             if info & 0xF == c.STT_FUNC:

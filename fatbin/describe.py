@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from fatcrate.fatbin import errors, kernels, parallel
+from fatcrate.fatbin import errors, kernels, parallel, usage
 from fatcrate.fatbin.kernels import KernelInfo
 from fatcrate.fatbin.model import Fatbin, Image, Module
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError
@@ -39,7 +39,8 @@ def describe(file: str, found: Iterable[Module], detail: Detail = "data") -> Des
         for module in modules
         for fatbin in module.fatbins
     ]
-    _mark_duplicates(images, fatbins)
+    if detail != "resources":
+        _mark_duplicates(images, fatbins)
     document = {
         "version": JSON_VERSION,
         "file": file,
@@ -104,6 +105,8 @@ def _image(image: Image, detail: Detail) -> dict[str, Any]:
     made["kernels"] = []
     made["kernel_count"] = 0
     opened = ("cubin", "hsaco") if detail == "resources" else ("cubin", "ptx", "hsaco")
+    if detail == "resources" and image.kind == "cubin" and _quick(image, made):
+        return made
     if image.kind not in opened or image.encoded:
         return made
     try:
@@ -118,6 +121,21 @@ def _image(image: Image, detail: Detail) -> dict[str, Any]:
     elif detail != "count" and found:
         made["table"] = "\n".join(_kernel_table(found, with_parameters=detail == "table"))
     return made
+
+
+def _quick(image: Image, made: dict[str, Any]) -> bool:
+    """Adds the table of resources in the quick way; false when that does not do."""
+    try:
+        found = usage.of_kernels(bytes(image.payload))
+    except FatcrateError:
+        return False  # the slow way has the message
+    if found is None:
+        return False
+    made["kernel_count"] = len(found)
+    if found:
+        rows = [[name, *map(_number, numbers)] for name, *numbers in found]
+        made["table"] = "\n".join(table(_RESOURCES, rows, indent="     "))
+    return True
 
 
 def kernel_json(kernel: KernelInfo) -> dict[str, Any]:
@@ -230,8 +248,11 @@ def _remark(image: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
+_RESOURCES = ["kernel", "registers", "shared", "stack", "constant"]
+
+
 def _kernel_table(found: list[KernelInfo], *, with_parameters: bool) -> Iterator[str]:
-    head = ["kernel", "registers", "shared", "stack", "constant"]
+    head = list(_RESOURCES)
     rows = [
         [
             kernel.name,
@@ -252,9 +273,10 @@ def _kernel_table(found: list[KernelInfo], *, with_parameters: bool) -> Iterator
 def table(head: list[str], rows: list[list[str]], indent: str = "   ") -> Iterator[str]:
     """Columns padded to their widest cell."""
     everything = [head, *rows]
-    widths = [max(len(row[i]) for row in everything) for i in range(len(head))]
+    widths = [max(map(len, column)) for column in zip(*everything, strict=True)]
+    form = indent + "  ".join(f"%-{width}s" for width in widths)
     for row in everything:
-        yield (indent + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True))).rstrip()
+        yield (form % tuple(row)).rstrip()
 
 
 def size(number: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fatcrate.fatbin import constants as c
 from fatcrate.fatbin import errors
@@ -21,7 +21,9 @@ from fatcrate.fatbin.structs import (
     SECTION_HEADER,
     SYMBOL,
     ElfHeader,
+    Layout,
     ProgramHeader,
+    Record,
     SectionHeader,
     Symbol,
 )
@@ -45,7 +47,7 @@ class Note(NamedTuple):
     data: bytes
 
 
-def _strings(table: bytes) -> dict[int, str]:
+def strings(table: bytes) -> dict[int, str]:
     """The strings of a table by offset, all at once; ends of strings are not in it."""
     parts = table.decode("latin-1").split("\0") if table.isascii() else []
     starts = itertools.accumulate((len(part) + 1 for part in parts), initial=0)
@@ -103,7 +105,7 @@ class Elf:
         if index >= len(headers):
             self.source.fault(errors.BAD_ELF, 0x3E, f"names section {index} as its name table")
         table = self.contents(headers[index], "section names")
-        names = _strings(table)
+        names = strings(table)
         return [
             Section(i, names[h.name] if h.name in names else self.string(table, h.name), h)
             for i, h in enumerate(headers)
@@ -151,22 +153,28 @@ class Elf:
             PROGRAM_HEADER.read_many(self.source.read(head.phoff, size, "program header table"))
         )
 
-    def symbol_table(self) -> tuple[Iterator[Symbol], bytes]:
-        """The records of the symbol table, from index 0, and its table of names."""
+    def records(self, header: SectionHeader, layout: Layout[Record], what: str) -> list[Record]:
+        """A section as records. Raises FC0405 when it is no whole number of them."""
+        if header.size % layout.size:
+            self.source.fault(errors.BAD_ELF, header.offset, f"has a damaged {what}")
+        return list(layout.read_many(self.contents(header, what)))
+
+    def symbol_rows(self) -> tuple[Iterator[tuple[Any, ...]], bytes]:
+        """The symbols as plain tuples, from index 0, and the table of their names."""
         for section in self.sections:
             head = section.header
             if head.type == c.SHT_SYMTAB:
                 if head.link >= len(self.sections) or head.size % SYMBOL.size:
                     self.source.fault(errors.BAD_ELF, head.offset, "has a damaged symbol table")
                 names = self.contents(self.sections[head.link].header, "symbol names")
-                return SYMBOL.read_many(self.contents(head, "symbol table")), names
+                return SYMBOL.rows(self.contents(head, "symbol table")), names
         return iter(()), b""
 
     def symbols(self) -> Iterator[tuple[str, Symbol]]:
         """Names and records of the symbol table, in order, from index 0."""
-        records, names = self.symbol_table()
-        for symbol in records:
-            yield self.string(names, symbol.name), symbol
+        rows, names = self.symbol_rows()
+        for row in rows:
+            yield self.string(names, row[0]), Symbol(*row)
 
     def notes(self, data: bytes, where: int = 0) -> Iterator[Note]:
         """The notes in ``data``, a note section or segment with 4-byte alignment."""

@@ -93,7 +93,7 @@ def _symbol_patches(elf: Elf, shortened: dict[int, Shortened]) -> list[Patch]:
     symtab = next((s for s in elf.sections if s.header.type == c.SHT_SYMTAB), None)
     if symtab is None:
         return []
-    symbols = list(SYMBOL.read_many(elf.contents(symtab.header, "symbol table")))
+    symbols = elf.records(symtab.header, SYMBOL, "symbol table")
     made = []
     for symbol in symbols:
         item = shortened.get(symbol.shndx)
@@ -107,7 +107,7 @@ def _symbol_patches(elf: Elf, shortened: dict[int, Shortened]) -> list[Patch]:
         if section.header.type == c.SHT_RELA and section.header.link == symtab.number:
             data = [
                 RELA.write(_moved_relocation(elf, rela, symbols, shortened))
-                for rela in RELA.read_many(elf.contents(section.header, section.name))
+                for rela in elf.records(section.header, RELA, "relocation table")
             ]
             patches.append(Patch(section.header.offset, (b"".join(data),)))
     return patches

@@ -210,6 +210,8 @@ def _parameters(text: str, name: str, whole: str, at: int, kernel: str) -> list[
         is_array = "[" in item
         size = element * int(match["count"] or 0) if is_array else element
         align = int(match["align"] or element)
+        if align == 0:
+            _fault(name, whole, at, f"kernel {kernel}: parameter {match['name']} has no size")
         offset = (offset + align - 1) // align * align
         params.append(
             PtxParameter(

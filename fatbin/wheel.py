@@ -103,7 +103,7 @@ def _unpacked(
 
 
 def _is_candidate(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
-    if info.is_dir() or info.file_size < 16:
+    if not info.filename or info.is_dir() or info.file_size < 16:
         return False
     with archive.open(info) as member:
         head = member.read(24)
@@ -143,7 +143,7 @@ def rewrite(source: Source, edit: Callable[[Source, BinaryIO], None], stream: Bi
             for info in archive.infolist():
                 if info.filename.endswith(".dist-info/RECORD"):
                     record = info
-                elif info.is_dir():
+                elif not info.filename or info.is_dir():
                     out.writestr(info, b"")
                 else:
                     _copy_member(source, archive, info, out, edit, records)

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fatcrate.fatbin import cubin, hostfile
+from fatcrate.fatbin import cubin, hostfile, usage
 from fatcrate.fatbin.source import Source, open_source
 from fatcrate.toolchain.diagnostics import FatcrateError
 from fatcrate.toolchain.discover import Tools
@@ -153,7 +153,12 @@ def _compare_library(tool: Path, library: Path) -> int:
         assert len(found) == len(listed)
         for image, expected in zip(found, listed, strict=True):
             assert str(image.arch) == expected.arch
-            _same(cubin.read(Source(str(library), data=image.payload)), expected)
+            made = cubin.read(Source(str(library), data=image.payload))
+            _same(made, expected)
+            assert usage.of_kernels(bytes(image.payload)) == [
+                (k.name, k.registers, k.shared_bytes, k.stack_bytes, k.constant_bytes.get(0, 0))
+                for k in made.kernels
+            ]
             image.release()
             count += len(expected.functions)
     return count
