@@ -53,7 +53,7 @@ def documents(project: Import, folder: str, vendor: str, rules: str = RULES) -> 
     outside of the folder.
     """
     _check_inside(project)
-    emitter = _Emitter(project, _prefix(folder), vendor)
+    emitter = _Emitter(project, _prefix(folder), vendor, rules)
     bodies: dict[str, list[str]] = {}
     for entry in project.entries:
         bodies.setdefault(emitter.home(entry), []).extend(emitter.crate(entry))
@@ -138,10 +138,11 @@ def _many(name: str, brackets: str, items: list[str]) -> list[str]:
 
 
 class _Emitter:
-    def __init__(self, project: Import, prefix: str, vendor: str) -> None:
+    def __init__(self, project: Import, prefix: str, vendor: str, rules: str) -> None:
         self.entries = {entry.key: entry for entry in project.entries}
         self.names = project.crate_names
         self.prefix = prefix
+        self.repository = rules.partition("//")[0]
         self.vendor = os.path.normpath(vendor)
         self.taken = {kernels.name for kernels in project.kernels}
         self.host_only = self._host_only(project)
@@ -172,7 +173,7 @@ class _Emitter:
         """The label of a crate's target."""
         entry = self.entries.get(key)
         if entry is None:  # the device library
-            return RULES.partition("//")[0] + "//toolchain/device/gpu"
+            return f"{self.repository}//toolchain/device/gpu"
         package = os.path.normpath(os.path.join(self.prefix, self.home(entry)))
         package = "" if package == "." else package
         name = self.name(entry)

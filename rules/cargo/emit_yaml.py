@@ -17,13 +17,16 @@ KEPT = "# What stands below this line is yours; a later import keeps it."
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./@+-]*")
 #: Words that YAML reads as something else than text.
 _WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
+#: Characters that YAML takes only as an escape, beside those that JSON escapes as well.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def text(value: str) -> str:
     """A scalar, quoted where YAML would read it otherwise."""
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS and not value.startswith("."):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def _list(values: Iterable[str]) -> str:
@@ -74,15 +77,10 @@ def _entry(entry: Entry, names: dict[str, str]) -> list[str]:
     if entry.rustc_flags:
         add("rustc_flags", _list(map(text, entry.rustc_flags)))
     fields = {"dir": entry.folder, **entry.fields}
-    add("package", "{" + ", ".join(f"{k}: {_quoted(v)}" for k, v in fields.items()) + "}")
+    add("package", "{" + ", ".join(f"{k}: {text(v)}" for k, v in fields.items()) + "}")
     if entry.script:
         add("build_script", _script(entry.script, names))
     return lines
-
-
-def _quoted(value: str) -> str:
-    """Text in a flow mapping; versions such as 1.0 must not become numbers."""
-    return text(value) if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _script(script: Script, names: dict[str, str]) -> str:
