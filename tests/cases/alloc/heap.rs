@@ -57,17 +57,32 @@ pub unsafe extern "gpu-kernel" fn ask(out: *mut u32) {
     unsafe { *out = u32::from(refused) + 2 * u32::from(address == 1) };
 }
 
-/// A type whose alignment no allocation of the heap has.
+/// A type of a larger alignment than the heap gives by itself.
 #[repr(align(64))]
 struct Wide([u32; 16]);
 
-/// Fails like any other allocation that cannot be made.
+/// Allocates, grows and frees blocks of that alignment.
 ///
 /// # Safety
-/// `out` points to a word.
+/// `out` points to 3 words.
 #[unsafe(no_mangle)]
 pub unsafe extern "gpu-kernel" fn overaligned(out: *mut u32) {
     let wide = Box::new(Wide([7; 16]));
-    // SAFETY: there is a word.
-    unsafe { *out = wide.0[gpu::global_x()] };
+    let mut many = Vec::new();
+    for n in 0..10 {
+        many.push(Wide([n; 16]));
+    }
+    many.drain(..5);
+    many.shrink_to_fit();
+    let zeros = alloc::vec![0u8; 100];
+    let apart = wide.0.as_ptr() as usize | many.as_ptr() as usize;
+    let results = [
+        (apart % 64) as u32,
+        many.iter().flat_map(|wide| wide.0).sum::<u32>() + wide.0[3],
+        zeros.iter().map(|&byte| u32::from(byte)).sum(),
+    ];
+    for (i, result) in results.into_iter().enumerate() {
+        // SAFETY: there are 3 words.
+        unsafe { *out.add(i) = result };
+    }
 }
