@@ -24,6 +24,7 @@ class Command:
 #: Group heading -> command -> what runs it.
 GROUPS: dict[str, dict[str, Command]] = {
     "projects": {
+        "new": Command("fatcrate.rules.new:main", "start a project from a template"),
         "import": Command(
             "fatcrate.rules.cargo.importer:main", "make fatcrate.yaml from a Cargo project"
         ),
@@ -76,6 +77,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         ),
         "repro": Command("fatcrate.lto.repro:main", "run a step that failed in LLVM again"),
         "explain": Command("fatcrate.rules.explain:main", "what an error code means"),
+        "completion": Command("fatcrate.rules.completion:main", "completion for your shell"),
     },
 }
 
@@ -125,7 +127,7 @@ def help_text() -> str:
     ]
     for heading, commands in GROUPS.items():
         lines += ["", f"{heading}:"]
-        lines += [f"  {name:<11} {command.summary}" for name, command in commands.items()]
+        lines += [f"  {name:<12} {command.summary}" for name, command in commands.items()]
     return "\n".join([*lines, "", _EXAMPLES])
 
 

@@ -139,6 +139,13 @@ NINJA_FAILED = Kind(
     EXIT_ENVIRONMENT,
 )
 
+NOT_EMPTY = Kind(
+    "FC0125",
+    "the folder for a new project is there already",
+    "`fatcrate new` makes its folder itself, or takes an empty one; it never writes into a"
+    " folder that holds something.",
+)
+
 ALL: tuple[Kind, ...] = (
     USAGE,
     COMPILER_CRASH,
@@ -161,4 +168,5 @@ ALL: tuple[Kind, ...] = (
     BAD_OUTPUT_FOLDER,
     NO_NINJA,
     NINJA_FAILED,
+    NOT_EMPTY,
 )

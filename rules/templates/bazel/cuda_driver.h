@@ -1,0 +1,1 @@
+../../../examples/host/cuda_driver.h
