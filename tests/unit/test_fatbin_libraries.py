@@ -6,6 +6,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -76,6 +77,37 @@ def test_a_stripped_libcurand_loads_and_lists(tools: Tools, tmp_path: Path) -> N
         for path in (library, new)
     ]
     assert outputs[0] == outputs[1]
+
+
+_ALL = ("nvidia-curand", "nvidia-curand-cu12", "nvidia-npp", "nvidia-cublas")
+
+
+def test_pruned_libraries_list_what_was_kept(tools: Tools, tmp_path: Path, full: bool) -> None:
+    """cuobjdump lists just the kept images, and the file shrinks by what was removed."""
+    tool = Path(tools.cuobjdump)
+    keep = ("sm_80", "sm_90")
+    for package in _ALL if full else _ALL[1:2]:
+        for library in wheels.libraries(package):
+            before = cuobjdump.listed_files(tool, library)
+            wanted = [line for line in before if line in [f"ELF {arch}" for arch in keep]]
+            if not wanted:
+                continue
+            new = tmp_path / "pruned.so"
+            _strip(library, new, ",".join(keep))
+            assert cuobjdump.listed_files(tool, new) == wanted, library
+            removed, containers = 0, 0
+            with open_source(library) as source:
+                for fatbin in hostfile.module(source).fatbins:
+                    gone = [i for i in fatbin.images if str(i.arch) not in keep]
+                    removed += sum(i.stored_size for i in gone)
+                    containers += bool(gone)
+            small = removed < containers * 80_000  # a page at each container counts then
+            least = removed - containers * 4096 if small else 0.95 * removed
+            assert _size(library) - _size(new) >= least, library
+            done = fatcrate("inspect", "--json", new)
+            listed = json.loads(done.stdout)
+            kept = [i["arch"] for f in listed["fatbins"] for i in f["images"]]
+            assert sorted(kept) == sorted(w.removeprefix("ELF ") for w in wanted)
 
 
 def test_recompressed_libcurand_lists_the_same(tools: Tools, tmp_path: Path, full: bool) -> None:
