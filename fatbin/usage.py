@@ -40,7 +40,8 @@ def _read(data: bytes) -> list[Usage] | None:
     if head.machine != c.EM_CUDA or head.shentsize != SECTION_HEADER.size or end > len(data):
         return None
     rows = list(SECTION_HEADER.rows(data[head.shoff : end]))
-    names = strings(_contents(data, rows[head.shstrndx]))
+    table = _contents(data, rows[head.shstrndx])
+    names = strings(table)
     registers: dict[str, int] = {}
     constant: dict[str, int] = {}
     shared: dict[str, int] = {}
@@ -53,7 +54,9 @@ def _read(data: bytes) -> list[Usage] | None:
         if kind == c.SHT_SYMTAB:
             symbols = symbols or row
             continue
-        name = names[row[0]]
+        name = names.get(row[0])
+        if name is None:  # the end of a longer name
+            name = table[row[0] : table.index(b"\0", row[0])].decode()
         if name.startswith(_CONSTANT):
             constant[name[len(_CONSTANT) :]] = row[5]
         elif name.startswith(_SHARED):
