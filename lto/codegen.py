@@ -11,19 +11,21 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from fatcrate.lto import emit, generate, isolate, policy, repro
+from fatcrate.lto import emit, errors, generate, isolate, policy, repro
 from fatcrate.lto.engine import Target, Tuning, choose
 from fatcrate.lto.options import add_engine
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
-from fatcrate.toolchain.diagnostics import FatcrateError
+from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
 examples:
   fatcrate codegen --arch sm_90a --opt-level 3 --toolchain toolchain.json \\
       --manifest demo.manifest.json --output sm_90a.ptx demo.bc
+  fatcrate codegen --arch sm_80 --also sm_90=sm_90.ptx --toolchain toolchain.json \\
+      --manifest demo.manifest.json --output sm_80.ptx demo.bc
 """
 
 LEVELS = {"0": (0, 0), "1": (1, 0), "2": (2, 0), "3": (3, 0), "s": (2, 1), "z": (2, 2)}
@@ -43,6 +45,21 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--toolchain", required=True, metavar="JSON", help="toolchain identity")
     p.add_argument("--manifest", required=True, metavar="JSON", help="manifest of the link")
     p.add_argument("--output", required=True, metavar="PTX", help="the PTX text")
+    p.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="ARCH=PTX",
+        help="generate for this arch, too; reads the module once and shares what can be shared",
+    )
+    p.add_argument(
+        "--no-share",
+        action="store_true",
+        help="generate each arch by itself even where the PTX would be the same",
+    )
+    p.add_argument(
+        "--jobs", type=int, default=2, metavar="N", help="archs at a time (default: %(default)s)"
+    )
     p.add_argument("--opt-level", default="3", choices=sorted(LEVELS), help="default: %(default)s")
     p.add_argument(
         "--min-driver", type=int, metavar="N", help="oldest driver branch that must load the PTX"
@@ -110,36 +127,82 @@ def ptx_isa(toolchain: identity.Identity, arch: archs.Arch, min_driver: int | No
     return max(newest, chosen, key=numbers)
 
 
-def main(argv: list[str]) -> int:
-    """Runs ``fatcrate codegen``."""
-    args = parser().parse_args(argv)
-    arch = archs.parse_one(args.arch)
-    toolchain = identity.load(args.toolchain)
-    manifest = manifests.load(args.manifest)
-    isa = ptx_isa(toolchain, arch, args.min_driver)
-    level, size = LEVELS[args.opt_level]
-    target = Target(names.NVPTX_TRIPLE, arch.target_cpu, f"+ptx{isa.replace('.', '')}", level)
-    with open(args.linked, "rb") as stream:
-        linked = stream.read()
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """One output: the arch and the file."""
 
+    arch: archs.Arch
+    output: str
+
+
+def _wanted(args: argparse.Namespace) -> list[_Wanted]:
+    wanted = [_Wanted(archs.parse_one(args.arch), args.output)]
+    for text in args.also:
+        arch, equals, output = text.partition("=")
+        if not equals or not output:
+            fail(errors.BAD_OPTION, "--also", f"{text!r} is not ARCH=FILE")
+        wanted.append(_Wanted(archs.parse_one(arch), output))
+    return wanted
+
+
+def _jobs(
+    args: argparse.Namespace, wanted: list[_Wanted], toolchain: identity.Identity
+) -> list[generate.Job]:
+    level, size = LEVELS[args.opt_level]
     tuning = Tuning(args.inline_threshold, not args.no_unroll, not args.no_vectorize, size)
     chosen = policy.Policy(
         args.ftz, args.div, args.sqrt, args.contract, args.debug, tuple(args.llvm_option)
     )
-
     engine = choose(args.engine, toolchain.rustc.llvm)
-    job = generate.Job(linked, args.linked, arch, target, tuning, chosen, engine)
-    try:
-        ptx = isolate.run(lambda: generate.generate(job), timeout=args.timeout)
-    except isolate.Crash as crash:
-        fault = generate.describe_crash(crash, job, manifest, args.timeout)
-        raise repro.attach(
-            FatcrateError(fault), args.output, _capture(args, argv, toolchain)
-        ) from crash
-    ptx = emit.pin_files(ptx)
-    emit.check_kernels(emit.entries(ptx), [k.name for k in manifest.kernels], str(arch))
-    atomic.write_text(args.output, ptx)
+    with open(args.linked, "rb") as stream:
+        linked = stream.read()
+    jobs = []
+    for each in wanted:
+        isa = ptx_isa(toolchain, each.arch, args.min_driver)
+        features = f"+ptx{isa.replace('.', '')}"
+        target = Target(names.NVPTX_TRIPLE, each.arch.target_cpu, features, level)
+        jobs.append(generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine))
+    return jobs
+
+
+def main(argv: list[str]) -> int:
+    """Runs ``fatcrate codegen``."""
+    args = parser().parse_args(argv)
+    wanted = _wanted(args)
+    toolchain = identity.load(args.toolchain)
+    manifest = manifests.load(args.manifest)
+    jobs = _jobs(args, wanted, toolchain)
+    results = generate.generate_all(
+        jobs, workers=args.jobs, timeout=args.timeout, sharing=not args.no_share
+    )
+    faults = Collector()
+    for each, job, ptx in zip(wanted, jobs, results, strict=True):
+        try:
+            if isinstance(ptx, isolate.Failed):
+                raise _explained(ptx.error, job, manifest, args, argv, toolchain)
+            text = emit.pin_files(ptx)
+            kernels = [k.name for k in manifest.kernels]
+            emit.check_kernels(emit.entries(text), kernels, str(each.arch))
+            atomic.write_text(each.output, text)
+        except FatcrateError as error:
+            faults.absorb(error)
+    faults.check()
     return 0
+
+
+def _explained(
+    error: isolate.Crash | FatcrateError,
+    job: generate.Job,
+    manifest: manifests.Manifest,
+    args: argparse.Namespace,
+    argv: list[str],
+    toolchain: identity.Identity,
+) -> FatcrateError:
+    """A failure as the user reads it; a crash leaves a reproducer beside the output."""
+    if isinstance(error, FatcrateError):
+        return error
+    fault = generate.describe_crash(error, job, manifest, args.timeout)
+    return repro.attach(FatcrateError(fault), args.output, _capture(args, argv, toolchain))
 
 
 def _capture(
@@ -151,6 +214,8 @@ def _capture(
         args.toolchain: "toolchain.json",
     }
     made = repro.capture("codegen", argv, inputs, toolchain.versions())
-    return dataclasses.replace(
-        made, argv=["@output.ptx" if word == args.output else word for word in made.argv]
-    )
+    outputs = {args.output: "@output.ptx"}
+    for text in args.also:
+        arch = text.split("=", 1)[0]
+        outputs[text] = f"{arch}=@output.{arch}.ptx"
+    return dataclasses.replace(made, argv=[outputs.get(word, word) for word in made.argv])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, internalize, isolate, pipeline, policy, symbols
+from fatcrate.lto import errors, internalize, isolate, pipeline, policy, share, symbols
 from fatcrate.lto.engine import Choice, Engine, EngineError, Module, Target, Tuning
 from fatcrate.lto.options import start
 from fatcrate.toolchain import arch as archs
@@ -26,11 +28,16 @@ class Job:
     engine: Choice = field(default_factory=Choice)
 
 
-def _optimised(engine: Engine, job: Job) -> Module:
+def _parsed(engine: Engine, job: Job) -> Module:
     engine.set_options(job.policy.llvm_options())
     module = engine.parse_bitcode(job.linked)
     if job.policy.edits(job.linked):
         module = engine.parse_text(job.policy.apply(module.text()))
+    return module
+
+
+def _optimised(engine: Engine, job: Job) -> Module:
+    module = _parsed(engine, job)
     pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
     return module
 
@@ -42,6 +49,59 @@ def generate(job: Job) -> str:
         return engine.emit(_optimised(engine, job), job.target)
     except EngineError as error:
         fail(errors.BAD_BITCODE, job.file, str(error), remedy="link the target again")
+
+
+def generate_all(
+    jobs: Sequence[Job], *, workers: int, timeout: float, sharing: bool = True
+) -> list[str | isolate.Failed]:
+    """PTX of one module for several archs; each is generated in a process of its own.
+
+    LLVM is loaded and the module read once. Where ``share.py`` allows it, the PTX of the
+    first real arch serves the others that have the same PTX ISA.
+    """
+    if len(jobs) == 1:
+        return isolate.run_all([lambda: generate(jobs[0])], workers=1, timeout=timeout)
+
+    def work() -> list[str | isolate.Failed]:
+        engine = start(jobs[0].engine)
+        try:
+            module = _parsed(engine, jobs[0])
+        except EngineError as error:
+            fail(errors.BAD_BITCODE, jobs[0].file, str(error), remedy="link the target again")
+
+        def emit(job: Job) -> str:
+            pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
+            return engine.emit(module, job.target)
+
+        done: dict[int, str | isolate.Failed] = {}
+        if sharing and share.module_allows(module.text()):
+            done = _share(jobs, emit, timeout)
+        rest = [(place, job) for place, job in enumerate(jobs) if place not in done]
+        found = isolate.run_all(
+            [functools.partial(emit, job) for _, job in rest], workers=workers, timeout=timeout
+        )
+        done.update((place, result) for (place, _), result in zip(rest, found, strict=True))
+        return [done[place] for place in range(len(jobs))]
+
+    (outcome,) = isolate.run_all([work], workers=1, timeout=timeout * len(jobs))
+    if isinstance(outcome, isolate.Failed):
+        return [outcome for _ in jobs]
+    return outcome
+
+
+def _share(
+    jobs: Sequence[Job], emit: Callable[[Job], str], timeout: float
+) -> dict[int, str | isolate.Failed]:
+    """Results that follow from the first real arch's, by place; empty when none do."""
+    alike = [p for p, job in enumerate(jobs) if not job.arch.is_ptx and not job.arch.suffix]
+    alike = [p for p in alike if jobs[p].target.features == jobs[alike[0]].target.features]
+    if len(alike) < 2:
+        return {}
+    first = alike[0]
+    (ptx,) = isolate.run_all([lambda: emit(jobs[first])], workers=1, timeout=timeout)
+    if isinstance(ptx, isolate.Failed) or not share.ptx_allows(ptx):
+        return {first: ptx}
+    return {place: share.retarget(ptx, jobs[place].arch.target_cpu) for place in alike}
 
 
 _REASON = re.compile(r"^(?:LLVM ERROR|error): (.*)$", re.MULTILINE)

@@ -6,6 +6,7 @@ with a ``.llvmbc`` section, textual IR. LLVM is asked only for textual IR.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import mmap
 import os
@@ -35,7 +36,11 @@ class Member:
 
     name: str
     data: bytes
-    info: ModuleInfo
+
+    @functools.cached_property
+    def info(self) -> ModuleInfo:
+        """The symbol table, read when it is first asked for. Raises FC0302."""
+        return bitcode.read(memoryview(self.data), self.name)
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,12 @@ def load(name: str, kind: Kind, path: str) -> Unit:
     for label, body in _bodies(data, path):
         try:
             module = _module(name, label, body, path)
+            if module is not None:
+                members.append(Member(label, bytes(module)))
+                if kind == "crate":
+                    _ = members[-1].info  # libraries are read when something needs them
         except FatcrateError as error:
             faults.absorb(error)
-            continue
-        if module is not None:
-            members.append(Member(label, bytes(module), bitcode.read(module, label)))
     faults.check()
     digest = hashlib.sha256()
     for member in members:

@@ -11,12 +11,12 @@ import os
 import pickle
 import select
 import signal
-import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
-from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError
+from fatcrate.toolchain.diagnostics import FatcrateError
 
 T = TypeVar("T")
 
@@ -50,43 +50,85 @@ def run(work: Callable[[], T], *, timeout: float = DEFAULT_TIMEOUT) -> T:
     Raises the :class:`FatcrateError` that ``work`` raised, or :class:`Crash`. ``timeout`` is
     in seconds of wall time.
     """
-    with tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as noise:
-        alive, alive_child = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(alive)
-            _child(work, result.fileno(), noise.fileno())
+    (outcome,) = run_all([work], workers=1, timeout=timeout)
+    if isinstance(outcome, Failed):
+        raise outcome.error
+    return outcome
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What stands in a result's place: the error to raise for it."""
+
+    error: Crash | FatcrateError
+
+
+def run_all(
+    works: Sequence[Callable[[], T]], *, workers: int, timeout: float = DEFAULT_TIMEOUT
+) -> list[T | Failed]:
+    """Runs several at once, ``workers`` at a time; results come in the order of ``works``."""
+    waiting = list(enumerate(works))
+    running: dict[int, tuple[int, _Child]] = {}  # file descriptor -> place, child
+    outcomes: dict[int, Any] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                place, work = waiting.pop(0)
+                child = _Child(work)
+                running[child.alive] = (place, child)
+            left = min(child.begun + timeout - time.monotonic() for _, child in running.values())
+            ready, _, _ = select.select(list(running), [], [], max(left, 0))
+            for descriptor in list(running):
+                place, child = running[descriptor]
+                late = time.monotonic() - child.begun >= timeout
+                if descriptor in ready or late:
+                    del running[descriptor]
+                    outcomes[place] = child.finish(killed=descriptor not in ready)
+    except BaseException:
+        for _, child in running.values():
+            child.finish(killed=True)
+        raise
+    return [outcomes[place] for place in range(len(works))]
+
+
+class _Child:
+    """A forked process that runs one piece of work."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.begun = time.monotonic()
+        self._result, self._noise = _nameless(), _nameless()
+        self.alive, alive_child = os.pipe()  # closed by the child's death
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(self.alive)
+            _child(work, self._result.fileno(), self._noise.fileno())
         os.close(alive_child)
-        try:
-            status, timed_out = _wait(child, alive, timeout)
-        except BaseException:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            raise
-        finally:
-            os.close(alive)
-        result.seek(0)
-        noise.seek(0)
-        stderr = noise.read().decode("utf-8", "replace")
-        if timed_out or status != 0:
-            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-            code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
-            raise Crash(number, code, stderr, timed_out)
-        kind, value = pickle.load(result)
-    if kind == "diagnostics":
-        diagnostics: tuple[Diagnostic, ...] = value
-        raise FatcrateError(*diagnostics)
-    done: T = value
-    return done
+
+    def finish(self, killed: bool) -> Any:
+        """Ends the child if need be, and reads what it left."""
+        if killed:
+            os.kill(self._process, signal.SIGKILL)
+        _, status = os.waitpid(self._process, 0)
+        os.close(self.alive)
+        with self._result, self._noise:
+            self._result.seek(0)
+            self._noise.seek(0)
+            stderr = self._noise.read().decode("utf-8", "replace")
+            if killed or status != 0:
+                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+                code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
+                return Failed(Crash(number, code, stderr, killed))
+            kind, value = pickle.load(self._result)
+        return Failed(FatcrateError(*value)) if kind == "diagnostics" else value
 
 
-def _wait(child: int, alive: int, timeout: float) -> tuple[int, bool]:
-    """Waits until the child has closed its end of the pipe, which its death does."""
-    ready, _, _ = select.select([alive], [], [], timeout)
-    if not ready:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return status, not ready
+def _nameless() -> BinaryIO:
+    """A file without a name: in memory where the system can, else in the temporary folder."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("fatcrate"), "w+b")
+    import tempfile
+
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def _child(work: Callable[[], Any], result: int, noise: int) -> None:

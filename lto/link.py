@@ -178,9 +178,7 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     toolchain = identity.load(args.toolchain)
     loaded = _load(args)
-    inputs.check_targets(
-        [*loaded.crates, *loaded.libraries], names.NVPTX_TRIPLE, _linker_llvm(toolchain)
-    )
+    inputs.check_targets(loaded.crates, names.NVPTX_TRIPLE, _linker_llvm(toolchain))
     table = resolve.build(loaded.crates)
     resolve.check(loaded.crates, table, args.export, args.name, args.undefined)
     merged = _merge(args, argv, loaded, table, toolchain)

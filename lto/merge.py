@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fatcrate.lto import (
     describe,
     errors,
+    inputs,
     internalize,
     layout,
     lower,
@@ -162,16 +163,10 @@ class _Link:
 
         Symbols that a library may refer to (a panic handler, an allocator) stay for now.
         """
-        wanted = {
-            symbol.name
-            for unit in self.request.libraries
-            for member in unit.members
-            for symbol in member.info.undefined()
-        }
         held = {
             name
             for name in self.table.definitions
-            if name in wanted or symbols.internal_name(name) != name
+            if name in runtime.LIBRARY_INTERFACE or symbols.internal_name(name) != name
         }
         internalize.internalize(self.module, {*roots, *held})
         internalize.collect(self.engine, self.module)
@@ -180,24 +175,33 @@ class _Link:
 
     def supply(self) -> None:
         """Rounds of taking what is undefined from the libraries until nothing changes."""
-        libraries = {
-            f"{unit.kind}:{unit.name}": ({s.name for s in member.info.defined()}, member)
-            for unit in self.request.libraries
-            for member in unit.members
-        }
         while True:
             self._map_math()
             wanted = set(internalize.undefined(self.module)) - runtime.OPEN_SYMBOLS
             progress = self._supply_runtime(wanted) | self._supply_primitives(wanted)
-            for label, (defined, member) in libraries.items():
-                needed = wanted & defined
-                if needed:
-                    library = self._parse(member, lazy=True)
-                    self._take(library, needed, label)
-                    progress = True
+            progress |= self._supply_libraries(wanted)
             if not progress:
                 return
             internalize.collect(self.engine, self.module)
+
+    def _supply_libraries(self, wanted: set[str]) -> bool:
+        """Takes from sysroot and libdevice; looks into them only where that can help."""
+        math = {name for name in wanted if name.startswith("__nv_")}
+        other = wanted - math - runtime.DRIVER_SYMBOLS
+        other = {n for n in other if not n.startswith(names.PRIMITIVE_PREFIX)}
+        progress = False
+        for unit in self.request.libraries:
+            asked = math if unit.kind == "libdevice" else other
+            if not asked:
+                continue
+            inputs.check_targets([unit], names.NVPTX_TRIPLE, self.engine.version)
+            for member in unit.members:
+                needed = asked & {s.name for s in member.info.defined()}
+                if needed:
+                    library = self._parse(member, lazy=True)
+                    self._take(library, needed, f"{unit.kind}:{unit.name}")
+                    progress = True
+        return progress
 
     def _take(self, library: Module, needed: set[str], label: str) -> None:
         internalize.drop_used(library)

@@ -7,12 +7,9 @@ with names of members in place of paths, versions) and the input files.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import sys
-import tarfile
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
@@ -52,6 +49,9 @@ def write(path: str, made: Reproducer) -> None:
         "versions": made.versions,
         "files": sorted(made.files),
     }
+    import io
+    import tarfile
+
     text = json.dumps(head, indent=2, sort_keys=True) + "\n"
     with (
         atomic.atomic_output(path) as stream,
@@ -101,6 +101,8 @@ def attach(error: FatcrateError, output: str, made: Reproducer) -> FatcrateError
 
 def load(path: str) -> Reproducer:
     """Reads a reproducer. Raises FC0327 when it is not one."""
+    import tarfile
+
     try:
         with tarfile.open(path, "r:") as tar:
             files = {}
@@ -152,6 +154,8 @@ def main(argv: list[str]) -> int:
     if args.keep:
         os.makedirs(args.keep, exist_ok=True)
         return run(made, args.keep)
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         return run(made, folder)
 
