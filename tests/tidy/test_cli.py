@@ -20,7 +20,7 @@ def run(*args: str) -> subprocess.CompletedProcess[str]:
 def test_help_lists_every_command() -> None:
     text = run("--help").stdout
     for name, command in cli.COMMANDS.items():
-        assert f"  {name:<11} {command.summary}\n" in text
+        assert f"  {name:<12} {command.summary}\n" in text
         assert len(command.summary) <= 60
     assert "examples:" in text and "exit status:" in text
     assert max(len(line) for line in text.splitlines()) <= 100
