@@ -8,7 +8,7 @@ needs it. Otherwise the one for this machine gets a name of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -182,12 +182,19 @@ class _Merger:
         return tuple(sorted((extern, self.number(dep)) for extern, dep in deps))
 
 
-def crates(graph: Graph) -> tuple[dict[str, Crate], dict[int, str]]:
+#: The key of fatcrate's own device library, which every project has.
+DEVICE_LIBRARY = "gpu"
+
+
+def crates(
+    graph: Graph, is_device_library: Callable[[Package], bool]
+) -> tuple[dict[str, Crate], dict[int, str]]:
     """All crates by key, sorted, and the key of each unit."""
     merger = _Merger(graph)
     for index in graph.units:
         merger.number(index)
-    keys = _keys([[graph.units[i] for i in members] for members in merger.members])
+    groups = [[graph.units[i] for i in members] for members in merger.members]
+    keys = _keys(groups, is_device_library)
     found = {}
     for number, members in enumerate(merger.members):
         key = keys[number]
@@ -196,18 +203,20 @@ def crates(graph: Graph) -> tuple[dict[str, Crate], dict[int, str]]:
     return dict(sorted(found.items())), of_unit
 
 
-def _keys(groups: list[list[Unit]]) -> list[str]:
+def _keys(groups: list[list[Unit]], is_device_library: Callable[[Package], bool]) -> list[str]:
     """A name for each crate: the package's, with version or `.host` where that is not enough."""
-    versions: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {DEVICE_LIBRARY: {""}}  # that name is taken
     for units in groups:
         versions.setdefault(units[0].package.name, set()).add(units[0].package.version)
-    keys: list[str] = []
+    names = [""] * len(groups)
     taken: set[str] = set()
     # Crates of the GPU have the first choice, then in the order of cargo's graph.
     order = sorted(range(len(groups)), key=lambda n: (not any(u.device for u in groups[n]), n))
-    names = [""] * len(groups)
     for number in order:
         package = groups[number][0].package
+        if is_device_library(package):
+            names[number] = DEVICE_LIBRARY
+            continue
         several = len(versions[package.name]) > 1
         name = f"{package.name}-{package.version}" if several else package.name
         if name in taken:
@@ -217,8 +226,7 @@ def _keys(groups: list[list[Unit]]) -> list[str]:
             name, count = f"{base}{count}", count + 1
         taken.add(name)
         names[number] = name
-    keys.extend(names)
-    return keys
+    return names
 
 
 def _crate(key: str, units: list[Unit], merger: _Merger, keys: list[str]) -> Crate:

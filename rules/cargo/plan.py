@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,6 @@ from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError,
 
 #: The archs of a kernel target when nobody says which.
 DEFAULT_ARCHS = ("all-major",)
-
-#: The crate that every project has without naming its source.
-DEVICE_LIBRARY = "gpu"
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,14 @@ def plan(cargo: Cargo, selection: Selection, options: Options) -> Import:
     faults = Collector()
     refusal.check(units, cargo.cfgs(), faults)
     faults.check()
-    crates, of_unit = graph.crates(units)
+    crates, of_unit = graph.crates(units, is_device_library)
     folders = _folders(crates, metadata, options)
     workspace = metadata["workspace_root"]
     builtin = {key for key, crate in crates.items() if is_device_library(crate.package)}
+    for root in units.roots:
+        crates[of_unit[root]] = _with_device_library(crates[of_unit[root]])
     entries = tuple(
-        _entry(crate, folders[crate.package.id], options, workspace, crates)
+        _entry(crate, folders[crate.package.id], options, workspace)
         for key, crate in crates.items()
         if key not in builtin
     )
@@ -56,8 +56,18 @@ def plan(cargo: Cargo, selection: Selection, options: Options) -> Import:
         os.path.relpath(cargo.manifest, options.folder),
         entries,
         kernels,
-        {key: crate.name for key, crate in crates.items()},
+        {graph.DEVICE_LIBRARY: graph.DEVICE_LIBRARY}
+        | {key: crate.name for key, crate in crates.items()},
     )
+
+
+def _with_device_library(crate: Crate) -> Crate:
+    """A crate of kernels may use the device library without naming it."""
+    name = graph.DEVICE_LIBRARY
+    if any(extern == name for extern, _ in crate.deps):
+        return crate
+    deps = sorted([*crate.deps, (name, name)], key=lambda pair: (pair[1], pair[0]))
+    return dataclasses.replace(crate, deps=tuple(deps))
 
 
 def is_device_library(package: Package) -> bool:
@@ -65,7 +75,7 @@ def is_device_library(package: Package) -> bool:
     import fatcrate.toolchain
 
     ours = Path(fatcrate.toolchain.__file__).resolve().parent / "device" / "gpu"
-    return package.name == DEVICE_LIBRARY and Path(package.folder).resolve() == ours
+    return package.name == graph.DEVICE_LIBRARY and Path(package.folder).resolve() == ours
 
 
 def _with_packages(
@@ -129,9 +139,7 @@ def _folders(
     return found
 
 
-def _entry(
-    crate: Crate, folder: str, options: Options, workspace: str, crates: dict[str, Crate]
-) -> Entry:
+def _entry(crate: Crate, folder: str, options: Options, workspace: str) -> Entry:
     package = crate.package
 
     def moved(path: str) -> str:

@@ -22,7 +22,7 @@ import pytest
 _DIRECTIVE = re.compile(
     r"^<!-- (project|file|run) ?([^\n]*?) ?-->\n+(?:```\w*\n(.*?)^```$)?", re.DOTALL | re.MULTILINE
 )
-PAGES = ("tutorial.md", "howto.md")
+PAGES = ("tutorial.md", "howto.md", "crates.md")
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,18 @@ def test_crates_merge_and_split() -> None:
         item["profile"] = {"opt_level": "3"}
         item["target"] |= {"edition": "2021"}
     packages = [package(name, "", {}) for name in ("app", "derive", "same", "split")]
-    crates, of_unit = graph.crates(made(packages, units))
+    crates, of_unit = graph.crates(made(packages, units), lambda package: False)
     assert sorted(crates) == ["app", "derive", "same", "split", "split.host"]
     assert (of_unit[2], of_unit[4]) == ("same", "same")
     assert (of_unit[3], of_unit[5]) == ("split", "split.host")
     assert crates["derive"].deps == (("same", "same"), ("split", "split.host"))
+
+
+def test_only_the_device_library_is_called_gpu() -> None:
+    units = [unit("app", [], ("gpu", 1)), unit("gpu", [])]
+    for item in units:
+        item["profile"] = {}
+        item["target"] |= {"edition": "2021"}
+    found = made([package("app", "", {}), package("gpu", REGISTRY, {})], units)
+    assert sorted(graph.crates(found, lambda p: p.name == "gpu")[0]) == ["app", "gpu"]
+    assert sorted(graph.crates(found, lambda p: False)[0]) == ["app", "gpu-1.0.0"]
