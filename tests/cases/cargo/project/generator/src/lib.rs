@@ -6,7 +6,13 @@ pub struct Table {
 }
 
 pub fn table(numbers: &str) -> Table {
-    let values: Vec<u32> = numbers.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let values: Vec<u32> = numbers
+        .split_whitespace()
+        .map(|n| n.parse().unwrap())
+        .collect();
     let size = values.len();
-    Table { text: format!("pub static TABLE: [u32; {size}] = {values:?};\n"), size }
+    Table {
+        text: format!("pub static TABLE: [u32; {size}] = {values:?};\n"),
+        size,
+    }
 }
