@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -203,6 +205,32 @@ def test_the_table_of_ptx_versions_is_what_ptxas_accepts() -> None:
 def test_a_full_disk_leaves_nothing(folder: Folder) -> None:
     done = fatcrate("pack", "-o", "/dev/full/k.fatbin", f"sm_80={folder.cubin('80')}")
     assert done.code == 3 and "error[FC0201]" in done.stderr
+
+
+def test_large_sets_need_the_memory_of_few_images(folder: Folder) -> None:
+    """Twelve images of 24 MiB, with 260 MB of address space for the whole process."""
+    archs = ["50", "52", "60", "61", "62", "70", "72", "75", "80", "86", "89", "90"]
+    for arch in archs:
+        with open(folder.path / arch, "wb") as stream:
+            stream.write(b"\xed\x43\x4e\x7f\x01\x43")
+            stream.truncate(24 << 20)
+    images_ = [f"compute_{arch}={arch}" for arch in archs]
+    command = 'ulimit -v 260000; exec "$0" -m fatcrate "$@"'
+    for argv in (
+        ["pack", "-o", "big.fatbin", "--compress", "none", "--allow", "all", *images_],
+        ["inspect", "big.fatbin"],
+        ["strip", "--keep", "compute_80", "-o", "small.fatbin", "big.fatbin"],
+        ["embed", "big.fatbin", "-o", "big.o", "--host", "x86_64", "--symbol", "big"],
+    ):
+        done = subprocess.run(
+            ["sh", "-c", command, sys.executable, *argv],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (argv, done.stderr)
+    assert (folder.path / "big.o").stat().st_size > 12 * (24 << 20)
+    assert (folder.path / "small.fatbin").stat().st_size < 25 << 20
 
 
 def test_kinds_are_unique_and_explained() -> None:
