@@ -64,6 +64,17 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--min-driver", type=int, metavar="N", help="oldest driver branch that must load the PTX"
     )
+    p.add_argument(
+        "--emit",
+        choices=("asm", "llvm-ir"),
+        default="asm",
+        help="write PTX, or the optimised module as textual IR (default: %(default)s)",
+    )
+    p.add_argument(
+        "--number-places",
+        action="store_true",
+        help="source lines in the PTX are rows of a table at its end, with all that was inlined",
+    )
     _add_policy(p)
     add_engine(p)
     p.add_argument(
@@ -161,7 +172,8 @@ def _jobs(
         isa = ptx_isa(toolchain, each.arch, args.min_driver)
         features = f"+ptx{isa.replace('.', '')}"
         target = Target(names.NVPTX_TRIPLE, each.arch.target_cpu, features, level)
-        jobs.append(generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine))
+        job = generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine)
+        jobs.append(dataclasses.replace(job, emit=args.emit, number_places=args.number_places))
     return jobs
 
 
@@ -182,7 +194,8 @@ def main(argv: list[str]) -> int:
                 raise _explained(ptx.error, job, manifest, args, argv, toolchain)
             text = emit.pin_files(ptx)
             kernels = [k.name for k in manifest.kernels]
-            emit.check_kernels(emit.entries(text), kernels, str(each.arch))
+            if job.emit == "asm":
+                emit.check_kernels(emit.entries(text), kernels, str(each.arch))
             atomic.write_text(each.output, text)
         except FatcrateError as error:
             faults.absorb(error)

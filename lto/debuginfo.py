@@ -40,8 +40,11 @@ class DebugInfo:
     def _kind(self, node: str) -> str:
         return self._raw.get(node, ("", ""))[0]
 
+    def file(self, node: str) -> str:
+        """The file of a scope: its own, or that of the scope around it; "" if unknown."""
+        return clean(self._file(node))
+
     def _file(self, node: str) -> str:
-        """The file of a scope: its own, or that of the scope around it."""
         for _ in range(64):
             fields = self._fields(node)
             if self._kind(node) == "DIFile":

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, internalize, isolate, pipeline, policy, share, symbols
+from fatcrate.lto import errors, internalize, isolate, pipeline, places, policy, share, symbols
 from fatcrate.lto.engine import Choice, Engine, EngineError, Module, Target, Tuning
 from fatcrate.lto.options import start
 from fatcrate.toolchain import arch as archs
@@ -26,6 +26,8 @@ class Job:
     tuning: Tuning
     policy: policy.Policy
     engine: Choice = field(default_factory=Choice)
+    emit: str = "asm"  # or "llvm-ir": the optimised module
+    number_places: bool = False  # see places.py
 
 
 def _parsed(engine: Engine, job: Job) -> Module:
@@ -42,11 +44,21 @@ def _optimised(engine: Engine, job: Job) -> Module:
     return module
 
 
+def _text(engine: Engine, module: Module, job: Job) -> str:
+    """What the job asks for, of an optimised module, which is used up."""
+    if job.emit == "llvm-ir":
+        return module.text()
+    if not job.number_places:
+        return engine.emit(module, job.target)
+    text, table = places.number(module.text())
+    return engine.emit(engine.parse_text(text), job.target) + table
+
+
 def generate(job: Job) -> str:
-    """PTX text; runs LLVM in this process."""
+    """PTX text, or textual IR where the job says so; runs LLVM in this process."""
     engine = start(job.engine)
     try:
-        return engine.emit(_optimised(engine, job), job.target)
+        return _text(engine, _optimised(engine, job), job)
     except EngineError as error:
         fail(errors.BAD_BITCODE, job.file, str(error), remedy="link the target again")
 
@@ -71,10 +83,10 @@ def generate_all(
 
         def emit(job: Job) -> str:
             pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
-            return engine.emit(module, job.target)
+            return _text(engine, module, job)
 
         done: dict[int, str | isolate.Failed] = {}
-        if sharing and share.module_allows(module.text()):
+        if sharing and jobs[0].emit == "asm" and share.module_allows(module.text()):
             done = _share(jobs, emit, timeout)
         rest = [(place, job) for place, job in enumerate(jobs) if place not in done]
         found = isolate.run_all(

@@ -110,7 +110,7 @@ def _module(name: str, label: str, body: memoryview, path: str) -> memoryview | 
     for magic, what in _OTHER_MAGICS:
         if head.startswith(magic):
             _wrong_target(name, path, what)
-    if path.endswith(".ll") or _looks_like_text(body):
+    if path.endswith(".ll") or looks_like_text(body):
         return memoryview(_assemble(label, bytes(body)))
     fail(
         errors.NO_CODE,
@@ -162,7 +162,8 @@ def _embedded(crate: str, label: str, body: memoryview) -> memoryview:
 _TEXT_STARTS = (b";", b"source_filename", b"target ", b"define ", b"declare ", b"@", b"%", b"!")
 
 
-def _looks_like_text(body: memoryview) -> bool:
+def looks_like_text(body: memoryview) -> bool:
+    """Whether a file's bytes are textual IR rather than bitcode or an archive."""
     head = bytes(body[:4096]).lstrip()
     return head.startswith(_TEXT_STARTS) and b"\0" not in head
 
