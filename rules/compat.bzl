@@ -25,17 +25,27 @@ def run_options(toolchain_type):
     """
     return {"toolchain": toolchain_type} if _MODERN else {}
 
-def platform_settings():
-    """The options that name the target platform, with the options for the host to copy.
+def device_options(platform):
+    """The native options of the configuration of device crates, all with fixed values.
+
+    Newer releases name an output folder after what differs from the command line's options.
+    Older ones name it after every option that a transition changed; so the values here are
+    such as a command line rarely has, and the folder is the same whatever that has. They also
+    choose a C++ toolchain by `--cpu`, which no device crate needs.
+
+    Args:
+      platform: label of the platform of device crates.
 
     Returns:
-      A dict from option to option. Older releases choose a C++ toolchain by `--cpu`, newer
-      ones have only platforms.
+      A dict from option to value.
     """
-    settings = {"//command_line_option:platforms": "//command_line_option:host_platform"}
-    if not _MODERN:
-        settings["//command_line_option:cpu"] = "//command_line_option:host_cpu"
-    return settings
+    options = {"//command_line_option:platforms": [label_string(platform)]}
+    if _MODERN:
+        options["//command_line_option:compilation_mode"] = "opt"
+    else:
+        options["//command_line_option:compilation_mode"] = "dbg"
+        options["//command_line_option:cpu"] = "nvptx64"
+    return options
 
 def transition_allowlist():
     """The attribute that a rule with a transition must have.

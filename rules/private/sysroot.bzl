@@ -31,7 +31,9 @@ def _package_path(ctx):
 
 def _gpu_sysroot_impl(ctx):
     toolchain = gpu_toolchain(ctx)
-    panic = ctx.attr.panic[SettingInfo].value
+
+    # Older releases configure tools of genrules for the host, where no transition has effect.
+    panic = ctx.attr.panic[SettingInfo].value or DEFAULT_PANIC
     if toolchain.prebuilt:
         if panic != DEFAULT_PANIC:
             fail("{}: panic={} needs the sources of the standard library; this toolchain has a prebuilt one".format(ctx.label, panic))

@@ -193,7 +193,12 @@ def test_a_missing_tool_is_told_with_its_remedy(workspace: Workspace) -> None:
             " --> high.rs:4:20\n",
         ),
         ("BUILD", '":low", ', "", "use of unresolved module or unlinked crate `low`"),
-        ("BUILD", '[":low", ', '[":lo", ', "deps attribute of gpu_rust_library rule //:high: rule '//:lo' does not exist"),
+        (
+            "BUILD",
+            '[":low", ',
+            '[":lo", ',
+            "deps attribute of gpu_rust_library rule //:high: rule '//:lo' does not exist",
+        ),
         ("BUILD", '":high"]', '":low"]', "error[FC0313]: demo: no linked crate defines a kernel"),
         (
             "side.rs",
