@@ -6,6 +6,7 @@ a zstd frame states its size, and neither may pass :data:`IMAGE_LIMIT`.
 
 from __future__ import annotations
 
+import _thread
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from fatcrate.fatbin import errors
@@ -66,7 +67,8 @@ def decompress(data: bytes | memoryview, method: Method, size: int, where: Locat
     return made
 
 
-_decompressors: list[zstandard.ZstdDecompressor] = []
+#: One for each thread: to make it takes longer than a small image.
+_decompressors: dict[int, zstandard.ZstdDecompressor] = {}
 
 
 def _zstd(data: bytes | memoryview, size: int, where: Location) -> bytes:
@@ -76,9 +78,10 @@ def _zstd(data: bytes | memoryview, size: int, where: Location) -> bytes:
         stated = zstandard.frame_content_size(data)
         if stated not in (-1, size):
             _damaged(where, f"holds a frame of {stated} bytes where the entry states {size}")
-        if not _decompressors:  # one for all: making it takes longer than a small image
-            _decompressors.append(zstandard.ZstdDecompressor())
-        return _decompressors[0].decompress(data, max_output_size=size)
+        thread = _thread.get_ident()
+        if thread not in _decompressors:
+            _decompressors[thread] = zstandard.ZstdDecompressor()
+        return _decompressors[thread].decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         _damaged(where, f"is damaged: {error}")
 

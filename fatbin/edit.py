@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import io
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from fatcrate.fatbin import compression, hip, kernels
@@ -72,11 +74,11 @@ def recompressor(mode: compression.Mode, level: int | None) -> Editor:
 
     def edit(fatbin: Fatbin) -> Edited:
         replaced: dict[int, list[Part]] = {}
-        for image in fatbin.images:
-            made = _recompressed(image, mode, level)
-            image.release()
-            if made is not None:
-                replaced[image.offset] = made
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            made = pool.map(lambda image: _recompressed(image, mode, level), fatbin.images)
+            for image, parts in zip(fatbin.images, made, strict=True):
+                if parts is not None:
+                    replaced[image.offset] = parts
         return _assemble(fatbin, fatbin.images, [], replaced, mode, level)
 
     return edit
@@ -113,6 +115,13 @@ def _recompressed(image: Image, mode: compression.Mode, level: int | None) -> li
     """The entry with another compression; None when it stays as it is."""
     if image.encoded or image.grouped or image.kind not in ("cubin", "ptx", "tileir"):
         return None
+    try:
+        return _stored_anew(image, mode, level)
+    finally:
+        image.release()
+
+
+def _stored_anew(image: Image, mode: compression.Mode, level: int | None) -> list[Part] | None:
     method: compression.Method = "none"
     if mode != "none":
         method = "lz4" if mode == "speed" else "zstd"
