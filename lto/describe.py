@@ -99,6 +99,16 @@ class Describer:
             found.append(DeviceStatic(name, self.table.owner(name), size, align, where, mutable))
         return found
 
+    def mutable_statics(self) -> list[str]:
+        """Statics in global memory that device code may change, sorted."""
+        return sorted(
+            value.name
+            for value in self.module.variables()
+            if not value.is_declaration
+            and value.name not in self.shared
+            and not layout.is_constant(value.text())
+        )
+
     def definitions(self) -> list[Definition]:
         """Every definition with its kind and size."""
         found = []

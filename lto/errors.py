@@ -105,6 +105,12 @@ BAD_REPRODUCER = Kind(
     "A reproducer is a tar archive with the inputs and the command line of a step that failed in"
     " LLVM; this file is not one, or belongs to another version of fatcrate.",
 )
+SPLIT_STATIC = Kind(
+    "FC0328",
+    "a mutable static in two partitions",
+    "Each partition is a module of its own, with its own copy of every static. A static that"
+    " device code or the host writes would be two variables, so its users must share a module.",
+)
 CODEGEN_FAILED = Kind(
     "FC0320",
     "LLVM cannot generate code",
@@ -186,6 +192,7 @@ ALL: tuple[Kind, ...] = (
     UNKNOWN_SYMBOL,
     UNSUPPORTED,
     BAD_REPRODUCER,
+    SPLIT_STATIC,
     CODEGEN_FAILED,
     ENGINE_CRASH,
     LINK_FAILED,

@@ -91,6 +91,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="KERNEL",
         help="export only the kernels named so (all of them without this option)",
     )
+    p.add_argument(
+        "--kernels-of",
+        action="append",
+        default=[],
+        metavar="CRATE",
+        help="make a partition: export the kernels of this crate only (may be repeated)",
+    )
     _add_questions(p)
     options.add_engine(p)
     p.add_argument(
@@ -181,6 +188,10 @@ def main(argv: list[str]) -> int:
     inputs.check_targets(loaded.crates, names.NVPTX_TRIPLE, _linker_llvm(toolchain))
     table = resolve.build(loaded.crates)
     resolve.check(loaded.crates, table, args.export, args.name, args.undefined)
+    partition = Collector()
+    for fault in resolve.check_kernels_of(loaded.crates, table, args.kernels_of):
+        partition.add(fault)
+    partition.check()
     merged = _merge(args, argv, loaded, table, toolchain)
     manifest = Manifest(
         args.name,
@@ -189,6 +200,7 @@ def main(argv: list[str]) -> int:
         merged.statics,
         _inputs(loaded, merged),
         toolchain.versions(),
+        mutable_statics=merged.mutable_statics,
     )
     _answer(args, loaded, table, merged)
     atomic.write_bytes(args.output, merged.bitcode)
@@ -218,6 +230,7 @@ def _merge(
         args.export,
         table,
         args.undefined,
+        args.kernels_of,
     )
 
     chosen = engine.choose(args.engine, toolchain.rustc.llvm)

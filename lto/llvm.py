@@ -97,6 +97,9 @@ class LlvmliteModule:
                 return LlvmliteValue(get(name))
             except NameError:
                 continue
+        for variable in self.ref.global_variables:  # internal ones are not found by name
+            if variable.name == name:
+                return LlvmliteValue(variable)
         return None
 
     def link_in(self, other: Module) -> None:

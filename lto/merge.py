@@ -47,6 +47,7 @@ class Request:
     exports: list[str]  # kernels to export; empty: all
     table: Table
     keep: list[str] = field(default_factory=list)  # further roots
+    kernels_of: list[str] = field(default_factory=list)  # crates; empty: all of them
 
 
 @dataclass
@@ -56,6 +57,7 @@ class Merged:
     bitcode: bytes
     kernels: list[Kernel]
     statics: list[DeviceStatic]
+    mutable_statics: list[str]
     kept: list[str]  # names of all definitions in the module
     supplied: dict[str, list[str]]  # library -> symbols taken because something needed them
     roots: list[str]
@@ -74,6 +76,7 @@ def run(engine: Engine, request: Request, *, want_graph: bool = False) -> Merged
         link.supply()
     internalize.internalize(link.module, roots)
     internalize.collect(engine, link.module)
+    roots.update(dict.fromkeys(link.show_statics()))
     link.check_undefined()
     try:
         link.module.verify()
@@ -104,7 +107,8 @@ class _Link:
             for member in unit.members:
                 source = self._parse(member)
                 dropped = self._read_records(source, member, unit)
-                self.used += [n for n in internalize.used_symbols(source) if n not in dropped]
+                if self._is_ours(unit.name):
+                    self.used += [n for n in internalize.used_symbols(source) if n not in dropped]
                 internalize.drop_used(source)
                 self._link_in(source, unit.name)
         for record, _ in self.records.values():
@@ -149,14 +153,40 @@ class _Link:
     # --- roots -------------------------------------------------------------------------
 
     def choose_roots(self) -> dict[str, None]:
-        """Kernels, host-visible statics and ``#[used]`` statics, in link order."""
-        kernels = [k for k in self.table.kernels if not self.request.exports]
-        roots = dict.fromkeys([*kernels, *self.request.exports, *self.request.keep])
-        for name, found in self.table.definitions.items():
-            if any(is_host_visible(symbol) for _, symbol in found):
+        """Kernels, host-visible statics and ``#[used]`` statics, in link order.
+
+        A partition (``kernels_of``) has the roots of its own crates only.
+        """
+        exported = self.request.exports or [
+            name for name, crate in self.table.kernels.items() if self._is_ours(crate)
+        ]
+        roots = dict.fromkeys([*exported, *self.request.keep])
+        for name, crate in self._host_visible().items():
+            if self._is_ours(crate):
                 roots[name] = None
         roots.update(dict.fromkeys(self.used))
         return roots
+
+    def _is_ours(self, crate: str) -> bool:
+        return not self.request.kernels_of or crate in self.request.kernels_of
+
+    def _host_visible(self) -> dict[str, str]:
+        """Host-visible statics of all crates -> the crate."""
+        return {
+            name: found[0][0]
+            for name, found in self.table.definitions.items()
+            if any(is_host_visible(symbol) for _, symbol in found)
+        }
+
+    def show_statics(self) -> list[str]:
+        """Gives host-visible statics of other crates that are still there their linkage back."""
+        shown = []
+        for name in self._host_visible():
+            value = self.module.find(name)
+            if value is not None and not value.is_declaration and value.linkage == "internal":
+                value.linkage = "external"
+                shown.append(name)
+        return shown
 
     def first_prune(self, roots: Iterable[str]) -> None:
         """Drops unneeded user code before libraries are asked for what it would need.
@@ -292,6 +322,7 @@ class _Link:
             self.module.bitcode(),
             describer.kernels(n for n in roots if n in self.table.kernels),
             describer.statics(roots),
+            describer.mutable_statics(),
             sorted(
                 v.name
                 for v in (*self.module.functions(), *self.module.variables())

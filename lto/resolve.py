@@ -139,6 +139,22 @@ def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnos
 _MEMORY = re.compile(r"shared|const|local|global", re.IGNORECASE)
 
 
+def check_kernels_of(units: Iterable[Unit], table: Table, crates: list[str]) -> list[Diagnostic]:
+    """A fault for each ``--kernels-of`` that names no linked crate, or one without kernels."""
+    faults = []
+    linked, with_kernels = {unit.name for unit in units}, set(table.kernels.values())
+    for crate in crates:
+        if crate not in linked:
+            near = symbols.nearest(crate, linked)
+            remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
+            message = "is given with --kernels-of, but is not linked"
+            faults.append(Diagnostic(errors.UNKNOWN_EXPORT, crate, message, remedy))
+        elif crate not in with_kernels:
+            message = "is given with --kernels-of, but defines no kernel"
+            faults.append(Diagnostic(errors.NO_KERNELS, crate, message))
+    return faults
+
+
 def check_supported(units: Iterable[Unit]) -> list[Diagnostic]:
     """A fault for each definition that device code cannot have."""
     faults = []

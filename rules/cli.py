@@ -34,6 +34,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         "build": Command(
             "fatcrate.rules.ninja.build:main", "build the targets of fatcrate.yaml with Ninja"
         ),
+        "stages": Command(
+            "fatcrate.rules.stages.command:main", "a kernel in source, MIR, LLVM IR, PTX, SASS"
+        ),
         "check": Command(
             "fatcrate.rules.ninja.check:main", "rustc's errors and warnings, without a build"
         ),
@@ -63,8 +66,13 @@ GROUPS: dict[str, dict[str, Command]] = {
             "fatcrate.rules.build_script:main", "the build script of a Cargo package"
         ),
         "link": Command("fatcrate.lto.link:main", "crates to one module and its manifest"),
+        "merge-manifests": Command(
+            "fatcrate.lto.partitions:main", "the manifests of a target's partitions to one"
+        ),
         "codegen": Command("fatcrate.lto.codegen:main", "a linked module to PTX for one arch"),
         "assemble": Command("fatcrate.lto.assemble:main", "PTX to a cubin with ptxas"),
+        "ir": Command("fatcrate.lto.listing:main", "LLVM IR of a module or kernel as text"),
+        "disassemble": Command("fatcrate.rules.disassemble:main", "a cubin to SASS with nvdisasm"),
         "abi-check": Command("fatcrate.fatbin.abicheck:main", "images against the manifest"),
         "pack": Command("fatcrate.fatbin.pack:main", "images to a fat binary"),
         "embed": Command(

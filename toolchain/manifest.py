@@ -24,7 +24,7 @@ class Parameter:
     offset: int
     size: int
     align: int
-    cls: str  # "int", "float", "pointer"
+    cls: str  # "int", "float", "pointer", "aggregate"
     name: str = ""  # empty when the IR does not tell
     rust_type: str = ""
 
@@ -44,6 +44,7 @@ class Kernel:
     cluster: list[int] = field(default_factory=list)
     required_features: list[str] = field(default_factory=list)
     min_arch: str = ""
+    module: str = ""  # of a partitioned target: the partition whose module holds it
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class DeviceStatic:
     align: int
     space: str  # "global", "constant"
     mutable: bool
+    module: str = ""  # as for kernels
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Manifest:
     inputs: list[Input]
     toolchain: dict[str, str]  # tool -> version
     version: int = VERSION
+    #: Every static that device code may change, those without a name for the host, too.
+    mutable_statics: list[str] = field(default_factory=list)
 
     def kernel(self, name: str) -> Kernel | None:
         return next((k for k in self.kernels if k.name == name), None)
