@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from fatcrate.rules.ninja import plan, session
 from fatcrate.rules.ninja.display import Display, document, print_json
@@ -15,6 +16,9 @@ from fatcrate.rules.ninja.session import Session
 from fatcrate.toolchain.diagnostics import FatcrateError, report
 from fatcrate.toolchain.discover import discover
 
+if TYPE_CHECKING:
+    from fatcrate.rules.ninja.graph import Temps
+
 _EPILOG = """\
 TARGET is an entry of `kernels:`, a crate, or an output such as demo.fatbin or
 demo/sm_90.cubin; without one everything is built.
@@ -22,6 +26,7 @@ demo/sm_90.cubin; without one everything is built.
 examples:
   fatcrate build
   fatcrate build demo --archs sm_90,compute_90
+  fatcrate build demo --save-temps      every stage, in fatcrate-out/demo/temps/
   fatcrate build -C examples/saxpy --out /tmp/saxpy demo.fatbin
   ninja -C fatcrate-out            after a first fatcrate build
 
@@ -52,8 +57,14 @@ def parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="say what would be done, run no step")
     add("--keep-going", action="store_true", help="go on with what does not need a failed step")
     session.add_running(made)
+    add(
+        "--save-temps",
+        action="store_true",
+        help="keep MIR, LLVM IR, PTX, cubins and SASS in numbered files, TARGET/temps/",
+    )
     add("--json", action="store_true", help="print the result as JSON on stdout")
     add("--generate", action="store_true", help=argparse.SUPPRESS)
+    add("--temps", default="", choices=("", "numbered", "lines"), help=argparse.SUPPRESS)
     return made
 
 
@@ -78,13 +89,14 @@ def _generate(args: argparse.Namespace) -> int:
     """Makes ``build.ninja`` again, for plain Ninja; our own runs do that before."""
     places = session.places_of(args.root, args.out)
     tools = discover(allow_untested_llvm=args.allow_untested_llvm)
-    options = plan.Options(tuple(args.archs), args.allow_untested_llvm)
+    options = plan.Options(tuple(args.archs), args.allow_untested_llvm, args.temps)
     plan.make(places, session.PROJECT_FILE, tools, options)
     return 0
 
 
 def _main(args: argparse.Namespace, display: Display, started: float) -> int:
-    with session.open_session(args, display, args.archs) as opened:
+    temps: Temps = "numbered" if args.save_temps else ""
+    with session.open_session(args, display, args.archs, temps) as opened:
         outputs = _wanted(opened.plan, args.targets)
         flags = [*(["-k", "0"] if args.keep_going else []), *(["-n"] if args.dry_run else [])]
         outcome = opened.run(outputs, *flags)

@@ -60,11 +60,13 @@ class Crates:
         if emit == "metadata":
             return self.setting.places.own(f"check/{crate.key}/lib{crate.name}.rmeta")
         folder = "crates"
+        suffix = "so" if kind == "proc-macro" else "rlib"
+        if emit == "mir":
+            suffix = "mir"
         if kind == "host":
             folder = "crates-host"
         elif panic not in ("", "immediate-abort"):
             folder = f"crates-{panic}"
-        suffix = "so" if kind == "proc-macro" else "rlib"
         return f"{self.setting.places.out}/{folder}/{crate.key}/lib{crate.name}.{suffix}"
 
     def _needed(
@@ -100,7 +102,8 @@ class Crates:
         """The rustc run that makes a library."""
         crate, setting, panic = library.crate, self.setting, library.panic
         side = _side(library.kind)
-        needed = self._needed(crate.deps, side, panic, library.emit)
+        emit: Emit = "metadata" if library.emit == "metadata" else "link"  # of what it needs
+        needed = self._needed(crate.deps, side, panic, emit)
         script = self._script(library)
         argv = setting.recipe.crate_argv(
             setting.tools,
@@ -115,22 +118,24 @@ class Crates:
             sysroot=setting.sysroots.get(panic, ""),
             panic=panic,
             opt_level=crate.opt_level,
-            debug=crate.debug,
-            deps=self._externs(crate.deps, side, panic, library.emit),
+            debug="line-tables-only" if setting.temps == "lines" else crate.debug,
+            deps=self._externs(crate.deps, side, panic, emit),
             dep_dirs=list(dict.fromkeys(other.folder for other in needed)),
             features=list(crate.features),
             cfgs=list(crate.cfgs),
             env=sorted(crate.env),
             remaps=list(crate.remaps),
-            rustc_flags=list(crate.rustc_flags),
+            rustc_flags=[*crate.rustc_flags, *self._mir_flags(library)],
             manifest_dir=crate.manifest_dir,
             build_script=script,
             options=[*setting.depfile(library.path), *self._check_options(library)],
         )
         inputs = [crate.source, setting.stamps["rustc"], *(other.path for other in needed)]
         inputs += [f"{script}/{_FLAGS}"] if script else []
+        if library.emit == "mir":  # after compiling, so that errors are told once
+            inputs.append(self.library(crate.key, library.kind, panic).path)
         inputs += self.sysroot(panic) if library.kind == "device" else [setting.stamps["host"]]
-        verb = "check" if library.emit == "metadata" else "compile"
+        verb = {"metadata": "check", "mir": "write the MIR of"}.get(library.emit, "compile")
         where = "" if library.kind == "device" else " for this machine"
         outputs = [library.path]
         if library.emit == "metadata":
@@ -143,7 +148,16 @@ class Crates:
     def _check_options(self, library: Library) -> list[str]:
         if library.emit == "link":
             return []
+        if library.emit == "mir":
+            return ["--emit", "mir"]
         return ["--emit", "metadata", "--diagnostics", f"{library.folder}/{_DIAGNOSTICS}"]
+
+    def _mir_flags(self, library: Library) -> list[str]:
+        """Source places of statements, and no warnings that compiling tells as well."""
+        if library.emit != "mir":
+            return []
+        spans = ["-Zmir-include-spans=on"] if self.setting.temps == "lines" else []
+        return [*spans, "--cap-lints=allow"]
 
     def _script(self, library: Library) -> str:
         """Folder with the results of the crate's build script; adds its edges. "" for none."""

@@ -58,6 +58,7 @@ def graph(
             host_linker=tools.host_linker,
             ptxas=tools.ptxas,
             libdevice=tools.libdevice,
+            nvdisasm=tools.nvdisasm,
             identity=places.own("toolchain.json"),
         ),
         places=places,
@@ -65,6 +66,7 @@ def graph(
         archs=resolved,
         sysroots=_sysroots(places, tools),
         sysroot_libs=_sysroot_libraries(places, tools, steps),
+        temps=options.temps,
     )
     crates = {name: [dep.crate for dep in target.crates] for name, target in found.targets.items()}
     return Planned(targets.build(found, setting), crates, stamps)

@@ -18,8 +18,11 @@ from fatcrate.toolchain.arch import Arch
 
 #: What a crate is compiled as; see ``crate_argv`` in the recipe.
 Kind = Literal["device", "host", "proc-macro"]
-#: Whether code is generated, or metadata alone as for `fatcrate check`.
-Emit = Literal["link", "metadata"]
+#: Which intermediate files are kept: none; numbered ones; those of a variant of the build with
+#: source lines, for `fatcrate stages`.
+Temps = Literal["", "numbered", "lines"]
+#: Whether code is generated, or metadata alone as for `fatcrate check`, or MIR as text.
+Emit = Literal["link", "metadata", "mir"]
 #: See ``writer.py``.
 Rule = Literal["step", "crate", "sysroot"]
 
@@ -90,6 +93,7 @@ class Setting:
     #: panic strategy -> sysroot folder; "" where rustc brings the target's libraries
     sysroots: Mapping[str, str]
     sysroot_libs: Mapping[str, list[tuple[str, str]]]  # panic strategy -> (crate, path)
+    temps: Temps = ""
 
     def depfile(self, output: str) -> list[str]:
         """Options of a step that writes a depfile for Ninja, ``OUTPUT.d``."""

@@ -19,6 +19,7 @@ from fatcrate.toolchain.locate import interpreter, state_of
 
 if TYPE_CHECKING:
     from fatcrate.rules.ninja.generate import Planned
+    from fatcrate.rules.ninja.graph import Temps
 
 _STATE_FORMAT = 2
 
@@ -35,6 +36,7 @@ class Options:
 
     archs: tuple[str, ...] = ()  # overrides those of every target
     allow_untested_llvm: bool = False
+    temps: Temps = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,15 @@ def _key(places: Places, file: str, tools: Tools, options: Options) -> str:
         tools.identity.to_json(),
         {
             name: getattr(tools, name)
-            for name in ("rustc", "rust_src", "prebuilt", "ptxas", "libdevice", "host_linker")
+            for name in (
+                "rustc",
+                "rust_src",
+                "prebuilt",
+                "ptxas",
+                "libdevice",
+                "host_linker",
+                "nvdisasm",
+            )
         },
         cache_folder(places),
         step_prefix(),
@@ -185,6 +195,7 @@ def _checks(places: Places, planned: Planned) -> str:
 def _regenerate(places: Places, options: Options) -> list[str]:
     argv = [*step_prefix(), "build", "--generate", "--out", places.out]
     argv += ["--archs", ",".join(options.archs)] if options.archs else []
+    argv += ["--temps", options.temps] if options.temps else []
     return argv + (["--allow-untested-llvm"] if options.allow_untested_llvm else [])
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from fatcrate.rules import errors
 from fatcrate.rules.ninja import plan, runner
@@ -17,6 +17,9 @@ from fatcrate.rules.ninja.plan import Plan
 from fatcrate.rules.ninja.runner import Listener, Outcome
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.discover import Tools, discover
+
+if TYPE_CHECKING:
+    from fatcrate.rules.ninja.graph import Temps
 
 PROJECT_FILE = "fatcrate.yaml"
 DEFAULT_OUT = "fatcrate-out"
@@ -104,16 +107,18 @@ class Session:
 
 @contextmanager
 def open_session(
-    args: argparse.Namespace, display: Display, archs: Sequence[str] = ()
+    args: argparse.Namespace, display: Display, archs: Sequence[str] = (), temps: Temps = ""
 ) -> Iterator[Session]:
     """Locks the output folder, finds the tools and brings the plan up to date.
 
     Raises what discovery and ``plan.make`` raise.
     """
     places = places_of(args.root, args.out)
-    options = plan.Options(tuple(archs), args.allow_untested_llvm)
+    options = plan.Options(tuple(archs), args.allow_untested_llvm, temps)
     with locked(places, display):
         tools = discover(allow_untested_llvm=args.allow_untested_llvm)
+        if temps == "numbered":
+            disassembler(tools)
         made = plan.make(places, PROJECT_FILE, tools, options)
         yield Session(places, tools, made, args, display)
 
@@ -153,6 +158,20 @@ def locked(places: Places, display: Display) -> Iterator[None]:
 def _holder(stream: TextIO) -> str:
     stream.seek(0)
     return stream.read().strip()
+
+
+def disassembler(tools: Tools, hint: str = "") -> str:
+    """Path of nvdisasm; raises FC0127, with ``hint`` at the end of the remedy."""
+    if not tools.nvdisasm:
+        from fatcrate.toolchain.survey import GET_NVDISASM
+
+        fail(
+            errors.NO_DISASSEMBLER,
+            "nvdisasm",
+            "is not installed; it shows machine code as text",
+            remedy=GET_NVDISASM + hint,
+        )
+    return tools.nvdisasm
 
 
 def unknown_targets(names: Sequence[str], known: Sequence[str], shown: Sequence[str]) -> None:

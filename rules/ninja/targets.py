@@ -19,10 +19,11 @@ def build(project: Project, setting: Setting) -> Graph:
     crates = Crates(project, setting, graph)
     for target in project.targets.values():
         _Target(target, project, setting, graph, crates).add()
-    used = {key: panic for key, kind, panic, _ in crates.libraries if kind == "device"}
+    used = {key for key, kind, _, _ in crates.libraries if kind == "device"}
+    panic = _common_panic(project)
     for key in device_crates(project):
         if key not in used:
-            crates.library(key, "device", names.PANIC_STRATEGIES[0])
+            crates.library(key, "device", panic)
     for crate in project.crates.values():
         if crate.proc_macro:
             crates.library(crate.key, "proc-macro", "")
@@ -31,9 +32,16 @@ def build(project: Project, setting: Setting) -> Graph:
         if library.kind != "host" and key not in project.targets:
             graph.names[key] = (*graph.names.get(key, ()), library.path)
     for key in device_crates(project):
-        # One panic strategy will do: types do not depend on it, and its sysroot is there.
-        crates.library(key, "device", used.get(key, names.PANIC_STRATEGIES[0]), "metadata")
+        crates.library(key, "device", panic, "metadata")
     return graph
+
+
+def _common_panic(project: Project) -> str:
+    """The strategy for crates of no target, and for checks, which do not depend on it: one
+    whose sysroot a target needs anyway."""
+    needed = {target.panic for target in project.targets.values()}
+    default = names.PANIC_STRATEGIES[0]
+    return default if default in needed or not needed else min(needed)
 
 
 @dataclass
@@ -67,6 +75,8 @@ class _Target:
         outputs = [fatbin, report, linked.manifest]
         outputs += [self._embed(fatbin, host) for host in target.host]
         outputs.append(self._bindings(fatbin, linked.manifest))
+        if self.setting.temps:
+            outputs += self._temps(linked, ptx, cubins)
         self.graph.names[target.name] = tuple(outputs)
 
     def _link(self) -> SimpleNamespace:
@@ -102,11 +112,57 @@ class _Target:
             linked.manifest,
             output,
             opt_level=self.target.opt_level,
-            options=["--min-driver", self.target.min_driver] if self.target.min_driver else [],
+            options=self._codegen_options()
+            + (["--number-places"] if self.setting.temps == "lines" else []),
         )
         inputs = [linked.module, linked.manifest]
         self._step(f"generate {self.target.name} for {arch}", argv, [output], inputs)
         return output
+
+    def _codegen_options(self) -> list[str]:
+        return ["--min-driver", self.target.min_driver] if self.target.min_driver else []
+
+    def _temps(
+        self, linked: SimpleNamespace, ptx: Mapping[Arch, str], cubins: Mapping[Arch, str]
+    ) -> list[str]:
+        """Every stage as a numbered file; adds the edges that only these need."""
+        recipe, tools = self.setting.recipe, self.setting.tools
+        folder = f"{self.base}/temps"
+        made: list[str] = []
+
+        def add(name: str, argv: list[str], inputs: Iterable[str]) -> None:
+            made.append(f"{folder}/{name}")
+            self._step(f"write {made[-1]}", argv, [made[-1]], inputs)
+
+        def copy(name: str, path: str) -> None:
+            add(name, recipe.copy_argv(path, f"{folder}/{name}"), [path])
+
+        for key in closure(self.project, [dep.crate for dep in self.target.crates]):
+            copy(f"0-{key}.mir", self.crates.library(key, "device", self.target.panic, "mir").path)
+            rlib = self.crates.library(key, "device", self.target.panic).path
+            name = f"1-{key}.compiled.ll"
+            add(name, recipe.ir_argv(tools, [rlib], f"{folder}/{name}"), [rlib])
+        argv = recipe.ir_argv(tools, [linked.module], f"{folder}/2-linked.ll")
+        add("2-linked.ll", argv, [linked.module])
+        for arch, text in ptx.items():
+            name = f"3-{arch}.optimised.ll"
+            argv = recipe.codegen_argv(
+                tools,
+                str(arch),
+                linked.module,
+                linked.manifest,
+                f"{folder}/{name}",
+                opt_level=self.target.opt_level,
+                options=[*self._codegen_options(), "--emit", "llvm-ir"],
+            )
+            add(name, argv, [linked.module, linked.manifest])
+            copy(f"4-{arch}.ptx", text)
+        for arch, cubin in cubins.items():
+            copy(f"5-{arch}.cubin", cubin)
+            if tools.nvdisasm:
+                name = f"6-{arch}.sass"
+                add(name, recipe.disassemble_argv(tools, cubin, f"{folder}/{name}"), [cubin])
+        return made
 
     def _assemble(self, ptx: str, arch: Arch) -> tuple[str, str]:
         output, report = f"{self.base}/{arch}.cubin", f"{self.base}/{arch}.json"
