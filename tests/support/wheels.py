@@ -9,6 +9,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
 #: Beside the virtual environment, so that a clean checkout downloads them once.
 CACHE = Path(sys.prefix) / "test-wheels"
 
@@ -30,7 +32,7 @@ def wheel(package: str) -> Path:
 
 @functools.cache
 def libraries(package: str) -> list[Path]:
-    """The shared objects of a wheel, unpacked."""
+    """The shared objects of a wheel that have device code, unpacked."""
     archive_path = wheel(package)
     folder = CACHE / package
     with open(CACHE / f"{package}.lock", "a") as lock:
@@ -41,4 +43,10 @@ def libraries(package: str) -> list[Path]:
                     if ".so" in name.rsplit("/", 1)[-1]:
                         archive.extract(name, folder)
             (folder / "done").touch()
-    return sorted(p for p in folder.rglob("*.so*") if p.is_file())
+    found = sorted(p for p in folder.rglob("*.so*") if p.is_file())
+    return [path for path in found if _has_device_code(path)]
+
+
+def _has_device_code(path: Path) -> bool:
+    with open(path, "rb") as stream:
+        return ELFFile(stream).get_section_by_name(".nv_fatbin") is not None
