@@ -86,6 +86,7 @@ def _codegen(ctx, toolchain, linked, arch):
             linked.manifest.path,
             ptx.path,
             opt_level = ctx.attr.opt_level,
+            options = ["--min-driver", ctx.attr.min_driver] if ctx.attr.min_driver else [],
         ),
         inputs = depset([linked.module, linked.manifest]),
         outputs = [ptx],
@@ -107,6 +108,7 @@ def _assemble(ctx, toolchain, arch, ptx):
             cubin.path,
             report.path,
             options = ctx.attr.ptxas_options,
+            budgets = ctx.attr.budgets,
         ),
         inputs = depset([ptx]),
         outputs = [cubin, report],
@@ -262,6 +264,9 @@ has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`."
             doc = "What to build for: `sm_90`, `sm_90a`, `sm_100f` (cubins), `compute_90` (PTX), or `9.0`, `9.0a`, `9.0+PTX`, `all`, `all-major`. The setting `//rules:archs` outranks it.",
             mandatory = True,
         ),
+        budgets = attr.string_list(
+            doc = "Limits that fail the build: `max_registers=64` for all kernels, `KERNEL:max_stack=0` for one. See `fatcrate assemble --help`.",
+        ),
         compress = attr.string(
             doc = "How the images are compressed; see `fatcrate pack --help`. The setting `//rules:compress` outranks it.",
             default = "balanced",
@@ -278,6 +283,9 @@ has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`."
         ),
         hosts = attr.string_list(
             doc = "Hosts for which an object is made: `x86_64`, `aarch64`; by default the one that is built for.",
+        ),
+        min_driver = attr.string(
+            doc = "A driver branch, such as `535`: the newest PTX that it loads is written. By default the oldest PTX that has the arch.",
         ),
         opt_level = attr.string(
             doc = "Optimisation level of code generation.",

@@ -29,7 +29,7 @@ def _device_impl(settings, attr):
 device_transition = transition(
     implementation = _device_impl,
     inputs = [_PANIC],
-    outputs = _FIXED.keys() + [_PANIC],
+    outputs = list(_FIXED) + [_PANIC],
 )
 
 def _panic_impl(settings, attr):
