@@ -119,7 +119,7 @@ def test_settings_and_modes_compile_no_crate_again(workspace: Workspace) -> None
     setting = workspace.build("//:demo", "--@fatcrate//rules:archs=sm_75")
     assert not setting.steps("compile")
     assert images(workspace.bin() / "demo.fatbin") == ["ELF sm_75"]
-    for options in (["-c", "dbg"], ["--@fatcrate//rules:compress=none"], []):
+    for options in (["-c", "opt"], ["--@fatcrate//rules:compress=none"], []):
         built = workspace.build("//:demo", *options)
         assert not built.steps("compile")
         assert not built.steps("sysroot")
@@ -255,6 +255,78 @@ def test_a_cc_library_and_a_shared_object_carry_them_too(workspace: Workspace) -
     workspace.run("test", "//:dynamic_test")
     for name in ("through", "libdemo.so", "dynamic_test"):
         assert images(workspace.bin() / name) == ["ELF sm_80", "ELF sm_90"]
+
+
+CROSS = """\
+load("@bazel_tools//tools/cpp:unix_cc_toolchain_config.bzl", "cc_toolchain_config")
+
+package(default_visibility = ["//visibility:public"])
+
+TOOLS = ["ar", "cpp", "dwp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
+
+filegroup(name = "none")
+
+cc_toolchain_suite(name = "suite", toolchains = {"aarch64": ":toolchain"})
+
+cc_toolchain(
+    name = "toolchain",
+    all_files = ":none",
+    compiler_files = ":none",
+    dwp_files = ":none",
+    linker_files = ":none",
+    objcopy_files = ":none",
+    strip_files = ":none",
+    toolchain_config = ":config",
+)
+
+cc_toolchain_config(
+    name = "config",
+    abi_libc_version = "glibc",
+    abi_version = "gcc",
+    compiler = "gcc",
+    cpu = "aarch64",
+    cxx_builtin_include_directories = ["/usr"],
+    host_system_name = "local",
+    target_libc = "glibc",
+    target_system_name = "aarch64-linux-gnu",
+    tool_paths = dict(
+        {"llvm-cov": "GCC-gcov"},
+        **{tool: "GCC-" + tool for tool in TOOLS}
+    ),
+    toolchain_identifier = "aarch64",
+)
+"""
+
+
+def test_another_cpu_gets_its_own_object(workspace: Workspace) -> None:
+    """No crate is compiled again for it."""
+    gcc = shutil.which("aarch64-linux-gnu-gcc")
+    assert gcc, "this test cross-compiles: apt-get install gcc-aarch64-linux-gnu qemu-user"
+    (workspace.root / "cross").mkdir(exist_ok=True)
+    (workspace.root / "cross/BUILD").write_text(CROSS.replace("GCC", gcc.removesuffix("-gcc")))
+    with (workspace.root / "BUILD").open("a") as stream:
+        stream.write('cc_binary(name = "chost", srcs = ["host.c"], deps = [":demo"])\n')
+    (workspace.root / "host.c").write_text(
+        FILES["host.cc"].replace("<cstdio>", "<stdio.h>").replace("std::", "")
+    )
+    workspace.build("//:chost")
+    built = workspace.build(
+        "//:chost",
+        "--cpu=aarch64",
+        "--crosstool_top=//cross:suite",
+        "--host_crosstool_top=@bazel_tools//tools/cpp:toolchain",
+    )
+    assert not built.steps("compile")
+    assert not built.steps("sysroot")
+    assert (workspace.bin() / "demo.aarch64.o").exists()
+    told = subprocess.run(
+        ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", workspace.bin() / "chost"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.endswith(" bytes, kernel run\n")
+    assert images(workspace.bin() / "chost") == ["ELF sm_80", "ELF sm_90"]
 
 
 def test_generated_sources_and_data(workspace: Workspace) -> None:
