@@ -100,12 +100,13 @@ class Describer:
         return found
 
     def mutable_statics(self) -> list[str]:
-        """Statics in global memory that device code may change, sorted."""
+        """Statics of the crates in global memory that device code may change, sorted."""
         return sorted(
             value.name
             for value in self.module.variables()
             if not value.is_declaration
             and value.name not in self.shared
+            and self.table.owner(value.name)
             and not layout.is_constant(value.text())
         )
 

@@ -11,7 +11,7 @@ import sys
 import bench
 from bench.harness import Bench, Result
 
-_HELPERS = ("__main__", "harness", "project", "lto_set", "fatbin_images")
+_HELPERS = ("__main__", "harness", "project", "lto_set", "nvcc", "fatbin_images")
 
 
 def registry() -> dict[str, Bench]:

@@ -56,7 +56,7 @@ def sass(made: lto_set.CrateSet, cubin: Path) -> dict[str, int]:
         if match := re.match(r"\.text\.(\w+):", line):
             name = match[1]
             counts[name] = 0
-        elif re.match(r"\s+/\*[0-9a-f]{4,}\*/", line) and " NOP " not in line:
+        elif re.match(r"\s+/\*[0-9a-f]{4,}\*/", line) and "NOP" not in line:
             counts[name] += 1
     return counts
 
