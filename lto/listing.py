@@ -149,7 +149,8 @@ def _function(name: str, module: _Module, body: list[str]) -> Iterator[str]:
     rust = symbols.demangle(name.strip('"'))
     if rust != name:
         yield f"; {rust}"
-    yield _DEBUG.sub("", body[0])
+    where = module.places.declared(body[0])
+    yield _DEBUG.sub("", body[0]) + (f"  ; {where}" if where else "")
     for line in body[1:]:
         text = module.places.annotate(line)
         if text is not None:

@@ -67,6 +67,11 @@ class Places:
             scope = self._outer[scope]
         return scope if scope in self._subprograms else ""
 
+    def declared(self, definition: str) -> str:
+        """``file:line:0`` of a function, from its ``define`` line; "" if unknown."""
+        where, _ = self._info.function(definition)
+        return f"{where}:0" if where else ""
+
     def annotate(self, line: str) -> str | None:
         """A line of IR with its chain in a comment in place of ``!dbg``; None for a debug
         record, which is no instruction."""

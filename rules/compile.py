@@ -36,9 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--output", required=True, metavar="FILE", help="the rlib, proc-macro library or program")
     add(
         "--emit",
-        choices=("link", "metadata"),
+        choices=("link", "metadata", "mir"),
         default="link",
-        help="'metadata' stops after type checking (default: link)",
+        help="'metadata' stops after type checking, 'mir' writes rustc's middle representation as"
+        " text (default: link)",
     )
     add("--depfile", metavar="FILE", help="write the source files read, for Ninja")
     add("--depfile-target", metavar="NAME", help="name of the output in the depfile")

@@ -49,7 +49,7 @@ examples:
 """
 
 #: Commands whose arguments are targets of the project.
-_OF_TARGETS = ("build", "check", "clippy", "fmt", "run")
+_OF_TARGETS = ("build", "check", "clippy", "fmt", "run", "stages")
 
 #: A line of `--help` that describes options starts with two spaces and a dash.
 _OPTIONS = re.compile(r"^ {2}(-.*)$", re.M)

@@ -145,6 +145,26 @@ NOT_EMPTY = Kind(
     "`fatcrate new` makes its folder itself, or takes an empty one; it never writes into a"
     " folder that holds something.",
 )
+NO_SUCH_KERNEL = Kind(
+    "FC0126",
+    "there is no such kernel in the target",
+    "A kernel goes by the name that the host program looks it up by. `fatcrate inspect --kernels`"
+    " lists those of a built target.",
+    EXIT_USAGE,
+)
+NO_DISASSEMBLER = Kind(
+    "FC0127",
+    "the disassembler is not there",
+    "Machine code is shown as text by NVIDIA's nvdisasm, which comes with the CUDA toolkit or the"
+    " package nvidia-cuda-nvdisasm. Builds do not need it.",
+    EXIT_ENVIRONMENT,
+)
+NOT_DISASSEMBLED = Kind(
+    "FC0128",
+    "nvdisasm refuses a cubin",
+    "The disassembler does not know the architecture or the format of the cubin: it is older"
+    " than the ptxas that wrote it, or the file is damaged.",
+)
 
 ALL: tuple[Kind, ...] = (
     USAGE,
@@ -169,4 +189,7 @@ ALL: tuple[Kind, ...] = (
     NO_NINJA,
     NINJA_FAILED,
     NOT_EMPTY,
+    NO_SUCH_KERNEL,
+    NO_DISASSEMBLER,
+    NOT_DISASSEMBLED,
 )

@@ -22,6 +22,7 @@ STEP_SOURCES = (
     "rules/cargo/script_env.py",
     "rules/compile.py",
     "rules/depfile.py",
+    "rules/disassemble.py",
     "rules/private/recipe.bzl",
     "rules/recipe.py",
     "rules/rustc.py",

@@ -337,6 +337,18 @@ def link_argv(
     argv += _flag_each("--export", exports)
     return argv + options
 
+def ir_argv(tools, files, output, options = []):
+    """IR: the LLVM IR of rlibs or bitcode as text, for people to read."""
+    return tools.step + ["ir", "--output", output] + options + files
+
+def disassemble_argv(tools, cubin, output):
+    """DISASSEMBLE: a cubin's machine code as text, for people to read."""
+    return tools.step + ["disassemble", "--nvdisasm", tools.nvdisasm, "--output", output, cubin]
+
+def copy_argv(source, output):
+    """A copy of a file under another name."""
+    return ["cp", "--", source, output]
+
 def codegen_argv(tools, arch, linked, manifest, output, opt_level = 3, options = []):
     """CODEGEN: the linked module for one arch, to PTX text."""
     return tools.step + [
