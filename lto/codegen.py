@@ -75,6 +75,8 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="source lines in the PTX are rows of a table at its end, with all that was inlined",
     )
+    p.add_argument("--time-trace", metavar="JSON", help="write a trace for chrome://tracing")
+    p.add_argument("--remarks", metavar="YAML", help="write LLVM's optimisation remarks")
     _add_policy(p)
     add_engine(p)
     p.add_argument(
@@ -173,7 +175,10 @@ def _jobs(
         features = f"+ptx{isa.replace('.', '')}"
         target = Target(names.NVPTX_TRIPLE, each.arch.target_cpu, features, level)
         job = generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine)
-        jobs.append(dataclasses.replace(job, emit=args.emit, number_places=args.number_places))
+        job = dataclasses.replace(job, emit=args.emit, number_places=args.number_places)
+        jobs.append(
+            dataclasses.replace(job, trace=args.time_trace or "", remarks=args.remarks or "")
+        )
     return jobs
 
 
@@ -183,6 +188,8 @@ def main(argv: list[str]) -> int:
     wanted = _wanted(args)
     toolchain = identity.load(args.toolchain)
     manifest = manifests.load(args.manifest)
+    if len(wanted) > 1 and (args.time_trace or args.remarks):
+        fail(errors.BAD_OPTION, "--also", "does not go with --time-trace and --remarks")
     jobs = _jobs(args, wanted, toolchain)
     results = generate.generate_all(
         jobs, workers=args.jobs, timeout=args.timeout, sharing=not args.no_share

@@ -7,10 +7,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fatcrate.lto import errors, internalize, isolate, pipeline, places, policy, share, symbols
+from fatcrate.lto import (
+    errors,
+    internalize,
+    isolate,
+    pipeline,
+    places,
+    policy,
+    share,
+    symbols,
+    timing,
+)
 from fatcrate.lto.engine import Choice, Engine, EngineError, Module, Target, Tuning
 from fatcrate.lto.options import start
 from fatcrate.toolchain import arch as archs
+from fatcrate.toolchain import atomic
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Diagnostic, fail
 
@@ -28,10 +39,13 @@ class Job:
     engine: Choice = field(default_factory=Choice)
     emit: str = "asm"  # or "llvm-ir": the optimised module
     number_places: bool = False  # see places.py
+    trace: str = ""  # file for a time trace
+    remarks: str = ""  # file for LLVM's remarks
 
 
 def _parsed(engine: Engine, job: Job) -> Module:
-    engine.set_options(job.policy.llvm_options())
+    remarks = timing.REMARK_OPTIONS if job.remarks else ()
+    engine.set_options([*job.policy.llvm_options(), *remarks])
     module = engine.parse_bitcode(job.linked)
     if job.policy.edits(job.linked):
         module = engine.parse_text(job.policy.apply(module.text()))
@@ -56,11 +70,22 @@ def _text(engine: Engine, module: Module, job: Job) -> str:
 
 def generate(job: Job) -> str:
     """PTX text, or textual IR where the job says so; runs LLVM in this process."""
-    engine = start(job.engine)
+    recorder = timing.Recorder()
+    with recorder.phase("start LLVM"):
+        engine = start(job.engine)
     try:
-        return _text(engine, _optimised(engine, job), job)
+        with recorder.phase("read the module"):
+            module = _parsed(engine, job)
+        pipeline.optimise(engine, module, job.arch, job.target, job.tuning, phase=recorder.phase)
+        with recorder.phase("generate code"):
+            text = _text(engine, module, job)
     except EngineError as error:
         fail(errors.BAD_BITCODE, job.file, str(error), remedy="link the target again")
+    if job.trace:
+        atomic.write_text(job.trace, recorder.to_json())
+    if job.remarks:
+        atomic.write_text(job.remarks, timing.remarks_yaml(timing.own_stderr()))
+    return text
 
 
 def generate_all(

@@ -8,6 +8,7 @@ refused, since the C API may differ.
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from collections.abc import Iterable, Sequence
 from ctypes import c_bool, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
@@ -109,6 +110,7 @@ _API: dict[str, tuple[Any, list[Any]]] = {
 _FUNCTION_INDEX = 0xFFFFFFFF
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ASSEMBLY = 0  # LLVMAssemblyFile
+_ERROR, _REMARK = 0, 2  # LLVMDiagnosticSeverity
 _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -287,8 +289,11 @@ class LibllvmEngine:
 
     def _note(self, diagnostic: int, _: int) -> None:
         text = self.library.take(self._dll.LLVMGetDiagInfoDescription(diagnostic))
-        if self._dll.LLVMGetDiagInfoSeverity(diagnostic) == 0:
+        severity = self._dll.LLVMGetDiagInfoSeverity(diagnostic)
+        if severity == _ERROR:
             self._complaints.append(text)
+        elif severity == _REMARK:
+            os.write(2, f"remark: {text}\n".encode())
 
     def complaint(self) -> str:
         """What LLVM said last, and forgets it."""

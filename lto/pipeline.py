@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
 from fatcrate.lto import internalize, runtime, symbols
 from fatcrate.lto.engine import Engine, Module, Target, Tuning
 from fatcrate.toolchain import arch as archs
@@ -70,16 +73,32 @@ def rename_for_ptx(module: Module) -> None:
             value.name = symbols.ptx_name(name)
 
 
+def _unmeasured(_: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 def optimise(
-    engine: Engine, module: Module, arch: archs.Arch, target: Target, tuning: Tuning
+    engine: Engine,
+    module: Module,
+    arch: archs.Arch,
+    target: Target,
+    tuning: Tuning,
+    *,
+    phase: Callable[[str], AbstractContextManager[None]] = _unmeasured,
 ) -> None:
-    """Everything between the linked module and code generation."""
-    answer_queries(engine, module, arch, target)
-    engine.run_passes(module, ["always-inline"], target)
-    rename_for_ptx(module)
+    """Everything between the linked module and code generation.
+
+    ``phase`` is entered with the name of each part, for those who measure.
+    """
+    with phase("answer arch queries"):
+        answer_queries(engine, module, arch, target)
+    with phase("inline primitives"):
+        engine.run_passes(module, ["always-inline"], target)
+        rename_for_ptx(module)
     if tuning.size:
         for function in module.functions():
             if not function.is_declaration:
                 function.add_attribute("optsize" if tuning.size == 1 else "minsize")
-    engine.optimise(module, target, tuning)
-    engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)
+    with phase("optimise"):
+        engine.optimise(module, target, tuning)
+        engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)
