@@ -19,7 +19,7 @@ _HEAD = """\
 use mathlib::curve;
 """
 
-_KERNEL = """
+_HEADER = """
 /// # Safety
 /// `input` and `output` hold `count` elements.
 #[unsafe(no_mangle)]
@@ -29,27 +29,75 @@ pub unsafe extern "gpu-kernel" fn {name}(
     input: *const f32,
     output: *mut f32,
 ) {{
-    let index = gpu::block_idx_x() * gpu::block_dim_x() + gpu::thread_idx_x();
-    if index < count {{
-        let mut value = unsafe {{ *input.add(index as usize) }};
+    let index = gpu::global_x();
+"""
+
+#: An element each, by a polynomial.
+_MAP = """
+    if index < count as usize {{
+        let mut value = unsafe {{ *input.add(index) }};
         let mut step = 0;
-        while step < {rounds} {{
+        while step < 8 {{
             value = curve(value, scale + {constant}.0 * step as f32);
             step += 1;
         }}
-        unsafe {{ *output.add(index as usize) = value }};
+        unsafe {{ *output.add(index) = value }};
     }}
 }}
 """
+
+#: A sum per block, in shared memory.
+_REDUCTION = """
+    let partial = gpu::shared!([f32; 256]);
+    let lane = gpu::thread_idx_x() as usize;
+    let mut sum = 0.0;
+    let mut at = index;
+    while at < count as usize {{
+        sum += curve(unsafe {{ *input.add(at) }}, scale + {constant}.0);
+        at += gpu::global_size_x();
+    }}
+    unsafe {{ partial.write(lane, sum) }};
+    let mut width = 128;
+    while width > 0 {{
+        gpu::barrier();
+        if lane < width {{
+            unsafe {{ partial.write(lane, partial.read(lane) + partial.read(lane + width)) }};
+        }}
+        width /= 2;
+    }}
+    if lane == 0 {{
+        unsafe {{ *output.add(gpu::block_idx_x() as usize) = partial.read(0) }};
+    }}
+}}
+"""
+
+#: Each element against all others, with square roots and sines.
+_BODIES = """
+    use gpu::Float;
+    if index < count as usize {{
+        let mine = unsafe {{ *input.add(index) }};
+        let mut force = 0.0;
+        let mut other = 0;
+        while other < count as usize {{
+            let apart = unsafe {{ *input.add(other) }} - mine;
+            let distance = (apart * apart + scale + {constant}.0).sqrt();
+            force += curve(apart, distance) * (distance * 0.5).sin();
+            other += 1;
+        }}
+        unsafe {{ *output.add(index) = force }};
+    }}
+}}
+"""
+
+_SHAPES = (_MAP, _REDUCTION, _BODIES)
 
 
 def crate_source(index: int, kernels: int, constant: int) -> str:
     """The source of crate ``index``; another ``constant`` is an edit that changes its code."""
     text = _HEAD
     for kernel in range(kernels):
-        text += _KERNEL.format(
-            name=f"kernel_{index}_{kernel}", rounds=8 + kernel, constant=constant + kernel
-        )
+        shape = _HEADER + _SHAPES[(index + kernel) % len(_SHAPES)]
+        text += shape.format(name=f"kernel_{index}_{kernel}", constant=constant + kernel)
     return text
 
 
