@@ -83,11 +83,6 @@ BAD_PARAMETER = Kind(
     "a kernel parameter without a machine class",
     "The parameter's type cannot be passed by a launch.",
 )
-TYPE_CONFLICT = Kind(
-    "FC0319",
-    "a symbol used in two ways",
-    "One crate uses the symbol as a function and another as data.",
-)
 UNKNOWN_SYMBOL = Kind(
     "FC0325",
     "a symbol that no input has",
@@ -188,7 +183,6 @@ ALL: tuple[Kind, ...] = (
     BAD_RECORD,
     LOST_KERNEL,
     BAD_PARAMETER,
-    TYPE_CONFLICT,
     UNKNOWN_SYMBOL,
     UNSUPPORTED,
     BAD_REPRODUCER,
