@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-import subprocess
-import sys
 from typing import Any
 
 from fatcrate.rules import cli
@@ -38,11 +38,18 @@ def _block(text: str) -> str:
 
 
 def _help(*command: str) -> str:
-    """What ``fatcrate COMMAND --help`` prints."""
-    return subprocess.run(
-        [sys.executable, "-m", "fatcrate", *command, "--help"],
-        env=os.environ | {"COLUMNS": _COLUMNS},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    """What ``fatcrate COMMAND --help`` prints, without a process for each."""
+    out = io.StringIO()
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = _COLUMNS
+    try:
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            cli.main([*command, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    text = out.getvalue()
+    if not text.startswith("usage:"):
+        raise RuntimeError(f"no help for {command}: {text}")
+    return text
