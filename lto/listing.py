@@ -146,8 +146,9 @@ def kernel_text(texts: list[str], kernel: str) -> str:
 
 def _function(name: str, module: _Module, body: list[str]) -> Iterator[str]:
     """One function, annotated."""
-    rust = symbols.demangle(name.strip('"'))
-    if rust != name:
+    plain = name.strip('"')
+    rust = symbols.demangle(plain)
+    if rust != plain:
         yield f"; {rust}"
     where = module.places.declared(body[0])
     yield _DEBUG.sub("", body[0]) + (f"  ; {where}" if where else "")

@@ -108,7 +108,8 @@ def test_side_by_side_and_files(reduce: Project) -> None:
         "source.rs", "stages.json",
     ]  # fmt: skip
     assert re.search(
-        r"FADD .*// reduction\.rs:23:9 in .*reduce\.rs:39:", (folder / "6.sass").read_text()
+        r"FADD .*reduction\.rs:23:9 in reduction\.rs:68:34 in reduce\.rs:39:",
+        (folder / "6.sass").read_text(),
     )
 
 
