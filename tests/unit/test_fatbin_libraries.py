@@ -110,6 +110,20 @@ def test_pruned_libraries_list_what_was_kept(tools: Tools, tmp_path: Path, full:
             assert sorted(kept) == sorted(w.removeprefix("ELF ") for w in wanted)
 
 
+def test_relocatable_device_code_of_nvcc(tools: Tools, tmp_path: Path) -> None:
+    """libcudadevrt.a: an archive whose object nvcc made with -rdc."""
+    archive = nvidia._libraries() / "libcudadevrt.a"
+    tool = Path(tools.cuobjdump)
+    listed = cuobjdump.listed_files(tool, archive)
+    document = json.loads(fatcrate("inspect", "--json", archive).stdout)
+    (fatbin,) = document["fatbins"]
+    assert fatbin["section"] == "__nv_relfatbin"
+    assert sorted(f"ELF {i['arch']}" for i in fatbin["images"]) == listed
+    _strip(archive, tmp_path / "small.a", "sm_90")
+    assert cuobjdump.listed_files(tool, tmp_path / "small.a") == ["ELF sm_90"]
+    subprocess.run(["ar", "t", tmp_path / "small.a"], check=True, capture_output=True)
+
+
 def test_recompressed_libcurand_lists_the_same(tools: Tools, tmp_path: Path, full: bool) -> None:
     (library,) = wheels.libraries("nvidia-curand-cu12" if full else "nvidia-curand")
     new = tmp_path / "lib.so"
