@@ -13,11 +13,14 @@ step. Spills are warned about where no budget speaks of them.
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import re
+import struct
 import subprocess
 from dataclasses import dataclass
+from typing import NoReturn
 
 from fatcrate.lto import budget, errors
 from fatcrate.lto.budget import Resources
@@ -154,8 +157,7 @@ def main(argv: list[str]) -> int:
     toolchain = identity.load(args.toolchain)
     toolchain.check_arch(arch)
     budgets = budget.parse(args.budget)
-    with open(args.ptx, encoding="utf-8") as stream:
-        ptx = stream.read()
+    ptx = _read_ptx(args.ptx)
     with atomic.atomic_output(args.output) as output:
         done = run_ptxas(args.ptxas, arch, args.ptx, output.name, args.ptxas_option)
         faults = _judge(done, ptx, args.ptx)
@@ -164,17 +166,77 @@ def main(argv: list[str]) -> int:
         for message in budget.check(kernels, budgets, arch):
             faults.add(message)
         faults.check()
+        _check_complete(output.name)
+        value = {
+            "version": REPORT_VERSION,
+            "arch": str(arch),
+            "options": args.ptxas_option,
+            "ptxas": toolchain.ptxas.version,
+            "kernels": budget.report(kernels, arch),
+            "warnings": sorted(w.message for w in faults.warnings),
+        }
+        atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")
     report(faults.warnings)
-    value = {
-        "version": REPORT_VERSION,
-        "arch": str(arch),
-        "options": args.ptxas_option,
-        "ptxas": toolchain.ptxas.version,
-        "kernels": budget.report(kernels, arch),
-        "warnings": sorted(w.message for w in faults.warnings),
-    }
-    atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")
     return 0
+
+
+def _read_ptx(path: str) -> str:
+    """The PTX text. Raises FC0334 for a file that is none."""
+    with open(path, "rb") as stream:
+        data = stream.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _not_ptx(path, "is not UTF-8 text", error.start)
+    if "\0" in text:
+        _not_ptx(path, "holds a NUL byte", data.index(0))
+    return text
+
+
+def _not_ptx(path: str, what: str, offset: int) -> NoReturn:
+    fail(
+        errors.NOT_PTX,
+        os.path.basename(path),
+        what,
+        remedy="give it the output of `fatcrate codegen`",
+        location=Location(path, offset=offset),
+    )
+
+
+#: ELF64, little endian ("System V ABI", chapters 4 and 5): the fields of the file header, a
+#: section header and a program header that say where things end.
+_FILE_HEADER = struct.Struct("<16x16xQQ6xHHHH")
+_SECTION = struct.Struct("<4xI16xQQ")
+_NOBITS = 8
+
+
+def _check_complete(path: str) -> None:
+    """Raises ``OSError`` for a cubin shorter than its own headers say.
+
+    ptxas reports success when the disk was full before all was written.
+    """
+    with open(path, "rb") as stream:
+        data = stream.read()
+    if _elf_end(data) > len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+
+def _elf_end(data: bytes) -> int:
+    """How long an ELF file must be, by those of its headers that are there."""
+    if len(data) < 64:
+        return 64
+    program, section, program_size, programs, section_size, sections = _FILE_HEADER.unpack_from(
+        data
+    )
+    end = max(program + program_size * programs, section + section_size * sections)
+    for index in range(sections):
+        at = section + index * section_size
+        if at + _SECTION.size > len(data):
+            break
+        kind, offset, size = _SECTION.unpack_from(data, at)
+        if kind != _NOBITS:
+            end = max(end, offset + size)
+    return int(end)
 
 
 def _judge(done: Run, ptx: str, file: str) -> Collector:

@@ -161,6 +161,11 @@ BUDGET = Kind(
     "a kernel exceeds its budget",
     "The project sets limits on registers, spills, stack, shared memory or occupancy.",
 )
+NOT_PTX = Kind(
+    "FC0335",
+    "not PTX text",
+    "The assembler reads PTX text (UTF-8); the file holds something else.",
+)
 BAD_OPTION = Kind(
     "FC0340",
     "an option that does not fit",
@@ -197,5 +202,6 @@ ALL: tuple[Kind, ...] = (
     PTXAS_MISSING,
     SPILLS,
     BUDGET,
+    NOT_PTX,
     BAD_OPTION,
 )
