@@ -30,7 +30,8 @@ class Machine:
     again. ``folders`` likewise, for folders; ``source_parts`` are those of ``rust_src`` that
     the sysroot step reads. ``identity`` is ``toolchain.json`` but for the digest of fatcrate
     itself: Bazel knows the steps' sources as inputs. ``rust_identity`` is what of it concerns
-    the sysroot, which another ptxas or llvmlite must not build anew.
+    the sysroot, which another ptxas or llvmlite must not build anew. ``constraints`` are those
+    of the platforms that can run the tools.
     """
 
     files: dict[str, str]
@@ -41,6 +42,7 @@ class Machine:
     rust_identity: str
     cubin_archs: list[str]
     ptx_archs: list[str]
+    constraints: list[str]
 
 
 def describe(tools: Tools, python: str) -> Machine:
@@ -76,7 +78,17 @@ def describe(tools: Tools, python: str) -> Machine:
         ).to_json(),
         cubin_archs=identity.buildable("sm"),
         ptx_archs=identity.llvm.archs,
+        constraints=constraints(identity.rustc.host),
     )
+
+
+def constraints(triple: str) -> list[str]:
+    """Labels of CPU and operating system of a Rust host triple; what has no label is left out."""
+    cpu, _, rest = triple.partition("-")
+    cpus = {"aarch64": "aarch64", "x86_64": "x86_64"}
+    systems = {"darwin": "macos", "linux": "linux"}
+    found = [f"@platforms//cpu:{cpus[cpu]}"] if cpu in cpus else []
+    return found + [f"@platforms//os:{systems[s]}" for s in rest.split("-") if s in systems]
 
 
 def _package(name: str) -> str:

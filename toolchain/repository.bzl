@@ -168,8 +168,6 @@ toolchain(
 )
 """
 
-_OS_CONSTRAINTS = {"linux": "@platforms//os:linux", "mac os x": "@platforms//os:macos"}
-
 def _global(label):
     """The label as a generated BUILD file of another repository must write it."""
     text = str(label)
@@ -191,7 +189,7 @@ def _tools_impl(rctx):
         rctx.file("rust.json", now["rust_identity"], executable = False)
         build += _TOOLCHAIN.format(
             bzl = _global(Label("//toolchain:toolchain.bzl")),
-            constraints = repr([_OS_CONSTRAINTS[rctx.os.name]] if rctx.os.name in _OS_CONSTRAINTS else []),
+            constraints = repr(now["constraints"]),
             cubin_archs = repr(now["cubin_archs"]),
             host_linker = [name for name in machine["files"] if name.startswith("host_linker/")][0],
             machine = _global(anchor).split(":")[0],

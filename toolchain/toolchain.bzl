@@ -62,7 +62,7 @@ def _gpu_toolchain_impl(ctx):
         python = ctx.file.python,
         step_inputs = {
             "abi-check": fatbin,
-            "assemble": depset([ctx.file.ptxas], transitive = [lto]),
+            "assemble": _inputs(base + [ctx.file.identity, ctx.file.ptxas], ctx.attr._lto_sources),
             "build-script": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
             "codegen": lto,
             "compile": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
@@ -97,7 +97,7 @@ gpu_toolchain = rule(
         "identity": _tool("`toolchain.json`: versions and digests of the tools, no paths."),
         "libdevice": _tool("`libdevice.10.bc`."),
         "packages_fatbin": _files("Python packages of the steps abi-check, pack and embed, in a folder `packages` beside the interpreter's."),
-        "packages_lto": _files("Python packages of the steps link, codegen and assemble, likewise."),
+        "packages_lto": _files("Python packages of the steps link and codegen, likewise."),
         "prebuilt": _files("The rlibs of a prebuilt nvptx target; none where `rust_src` is given."),
         "ptx_archs": attr.string_list(
             doc = "Archs (`sm_…`) that LLVM builds, ordered by number.",
