@@ -10,7 +10,7 @@ from fatcrate.lto.engine import Module, Value
 from fatcrate.lto.explain import Definition
 from fatcrate.lto.resolve import Table
 from fatcrate.toolchain import names
-from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import DeviceStatic, Kernel, Parameter
 
 
@@ -57,6 +57,8 @@ class Describer:
                 f"has a parameter of type {error}",
                 remedy="pass scalars and pointers",
             )
+        parameters = self._parameters(definition, slots)
+        _check_classes(name, parameters)
         used = references.reachable(self.edges, [name]) if self.edges else []
         source, path = self.debug.function(definition)
         if not path and symbols.demangle(name) != name:
@@ -64,7 +66,7 @@ class Describer:
         return Kernel(
             name,
             self.table.kernels[name],
-            self._parameters(definition, slots),
+            parameters,
             rust_path=path,
             source=source,
             static_shared=sum(self.shared.get(n, 0) for n in used),
@@ -143,3 +145,26 @@ def _max_threads(value: Value) -> list[int]:
             numbers = [int(n) for n in attribute.split("=", 1)[1].strip('"').split(",")]
             return [*numbers, 1, 1][:3]
     return []
+
+
+def _check_classes(kernel: str, parameters: list[Parameter]) -> None:
+    """Raises FC0318 for each struct, array or slice that a kernel takes by value.
+
+    Back ends pass those in different ways (a slice is one parameter on NVPTX, two on AMDGPU),
+    so that no launch would be right for both.
+    """
+    faults = Collector()
+    for parameter in parameters:
+        if parameter.cls == "aggregate":
+            which = f"parameter {parameter.ordinal}"
+            if parameter.name:
+                which += f" ({parameter.name})"
+            faults.add(
+                Diagnostic(
+                    errors.BAD_PARAMETER,
+                    symbols.demangle(kernel),
+                    f"takes {which} by value: {parameter.size} bytes, neither scalar nor pointer",
+                    "pass a slice as pointer and length, a struct field by field or by pointer",
+                )
+            )
+    faults.check()

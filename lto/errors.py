@@ -81,7 +81,8 @@ LOST_KERNEL = Kind(
 BAD_PARAMETER = Kind(
     "FC0318",
     "a kernel parameter without a machine class",
-    "The parameter's type cannot be passed by a launch.",
+    "A kernel takes scalars and pointers. Structs, arrays and slices by value are passed in ways"
+    " that differ from back end to back end, so that no launch would be right for all.",
 )
 UNKNOWN_SYMBOL = Kind(
     "FC0325",

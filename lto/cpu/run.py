@@ -70,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     add("--block", default="1", metavar="X[,Y[,Z]]", help="threads per block (default: 1)")
     add("--arg", action="append", default=[], metavar="ARG", help="an argument; see below")
     add("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory")
+    add("-C", default="", metavar="DIR", dest="project", help="the project's folder, for --out")
     add("--out", default="fatcrate-out", metavar="DIR", help="where the target was built")
     add("--module", metavar="LINKED.bc", help="run this linked module instead of a target's")
     add("--manifest", metavar="JSON", help="the manifest that belongs to --module")
@@ -112,8 +113,9 @@ def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
     if args.module:
         return args.module, manifests.load(args.manifest), args.names[0] if args.names else ""
     target = args.names[0]
-    linked = os.path.join(args.out, target, "linked.bc")
-    manifest = os.path.join(args.out, f"{target}.manifest.json")
+    out = os.path.join(args.project, args.out)
+    linked = os.path.join(out, target, "linked.bc")
+    manifest = os.path.join(out, f"{target}.manifest.json")
     missing = [path for path in (linked, manifest) if not os.path.exists(path)]
     if missing:
         fail(
@@ -145,6 +147,10 @@ def _check_numbers(args: argparse.Namespace) -> None:
             fail(errors.BAD_SPEC, f"--{option}", f"{number} is outside of {least} to {most}")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _report(args: argparse.Namespace, result: Result, written: list[Path]) -> None:
     if args.json:
         value = {
@@ -160,7 +166,9 @@ def _report(args: argparse.Namespace, result: Result, written: list[Path]) -> No
         }
         print(json.dumps(value, indent=2))
         return
-    line = f"{result.kernel}: {result.threads} threads in {result.blocks} blocks"
+    line = (
+        f"{result.kernel}: {_count(result.threads, 'thread')} in {_count(result.blocks, 'block')}"
+    )
     print(f"{line}, {result.seconds * 1000:.1f} ms on the CPU ({args.stage} code)")
     for trap in result.traps:
         print(f"trapped: block {trap.block}, thread {trap.thread}, in {trap.where}")
@@ -170,9 +178,20 @@ def _report(args: argparse.Namespace, result: Result, written: list[Path]) -> No
         print(f"wrote {path}")
 
 
+def _joined(argv: list[str]) -> list[str]:
+    """``--arg -1e-3`` as ``--arg=-1e-3``, which argparse does not take for an option."""
+    made: list[str] = []
+    for word in argv:
+        if made and made[-1] == "--arg" and word.startswith("-") and not word.startswith("--"):
+            made[-1] = f"--arg={word}"
+        else:
+            made.append(word)
+    return made
+
+
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate run``."""
-    args = parser().parse_args(argv)
+    args = parser().parse_args(_joined(argv))
     _check_numbers(args)
     grid = spec.parse_size("--grid", args.grid)
     block = spec.parse_size("--block", args.block)
