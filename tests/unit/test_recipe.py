@@ -15,6 +15,7 @@ TOOLS = {
     "rustc": "bin/rustc",
     "host_linker": "bin/cc",
     "ptxas": "bin/ptxas",
+    "nvdisasm": "bin/nvdisasm",
     "libdevice": "libdevice.10.bc",
     "rust_src": "library",
     "identity": "toolchain.json",
@@ -110,6 +111,9 @@ CALLS: list[tuple[str, list[Any], dict[str, Any]]] = [
         ],
         {},
     ),
+    ("ir_argv", ["TOOLS", ["libk.rlib"], "k.ll"], {"options": ["--kernel", "k"]}),
+    ("disassemble_argv", ["TOOLS", "o.cubin", "o.sass"], {}),
+    ("copy_argv", ["o.ptx", "4-sm_90.ptx"], {}),
     ("pack_argv", ["TOOLS", [["sm_90", "o.cubin"]], "k.fatbin"], {}),
     (
         "pack_argv",
