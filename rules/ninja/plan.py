@@ -87,13 +87,15 @@ def _key(places: Places, file: str, tools: Tools, options: Options) -> str:
     return json.dumps(told)
 
 
+_CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "client.py")
+
 #: The folder that fatcrate lies in.
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def step_prefix() -> list[str]:
     """argv that starts a step: this interpreter, isolated from the user's environment."""
-    return [interpreter(), "-I", "-m", "fatcrate"]
+    return [interpreter(), "-I", "-S", _CLIENT, "fatcrate"]
 
 
 def cache_folder(places: Places) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fatcrate.rules import errors
@@ -20,6 +21,7 @@ from fatcrate.toolchain.diagnostics import fail
 
 #: Starts a status line: a record separator, which no step prints at the start of a line.
 _MARK = "\x1e"
+_IDLE_SECONDS = 0.03
 _STATUS = re.compile(_MARK + r"(\d+)/(\d+) (.*)")
 _FAILED = re.compile(r"FAILED: (?:\[code=(\d+)\] )?(.*)")
 
@@ -113,9 +115,20 @@ class _Reader:
             self.listener.on_line(step, text)
 
 
-def run(ninja: str, folder: str, arguments: Sequence[str], listener: Listener) -> Outcome:
-    """Runs Ninja in ``folder``. SIGINT and SIGTERM are passed on to it, and awaited."""
-    environment = {**os.environ, "NINJA_STATUS": f"{_MARK}%f/%t "}
+def run(
+    ninja: str,
+    folder: str,
+    arguments: Sequence[str],
+    listener: Listener,
+    variables: Mapping[str, str] | None = None,
+    on_work: Callable[[], None] = lambda: None,
+) -> Outcome:
+    """Runs Ninja in ``folder``, with ``variables`` added to its environment.
+
+    ``on_work`` is called once, soon after it is clear that there is something to do. SIGINT and
+    SIGTERM are passed on to Ninja, and awaited.
+    """
+    environment = {**os.environ, **(variables or {}), "NINJA_STATUS": f"{_MARK}%f/%t "}
     process = subprocess.Popen(
         [ninja, *arguments],
         cwd=folder,
@@ -141,7 +154,14 @@ def run(ninja: str, folder: str, arguments: Sequence[str], listener: Listener) -
     handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         assert process.stdout is not None
+        # Within this time Ninja tells that it has nothing to do, if that is so.
+        idle, _, _ = select.select([process.stdout], [], [], _IDLE_SECONDS)
+        if not idle:
+            on_work()
         for line in process.stdout:
+            if idle and line.startswith(_MARK):
+                idle = []
+                on_work()
             reader.line(line.rstrip("\n"))
         code = process.wait()
     finally:

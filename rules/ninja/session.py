@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from fatcrate.rules import errors
-from fatcrate.rules.ninja import plan, runner
+from fatcrate.rules.ninja import client, plan, runner, server
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import Plan
@@ -100,7 +100,12 @@ class Session:
         arguments = ["-j", str(job_count(self.args)), *flags, *outputs]
         display = self.display
         listener = Listener(display.on_step, display.on_failure, display.on_line)
-        outcome = runner.run(runner.find(), self.places.folder, arguments, listener)
+        ninja = runner.find()
+        with server.serving() as host:
+            variables = {client.VARIABLE: host.name}
+            outcome = runner.run(
+                ninja, self.places.folder, arguments, listener, variables, host.start
+            )
         display.end()
         return outcome
 
