@@ -262,7 +262,7 @@ load("@bazel_tools//tools/cpp:unix_cc_toolchain_config.bzl", "cc_toolchain_confi
 
 package(default_visibility = ["//visibility:public"])
 
-TOOLS = ["ar", "cpp", "dwp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
+TOOLS = ["ar", "cpp", "dwp", "gcc", "gcov", "ld", "llvm-cov", "nm", "objcopy", "objdump", "strip"]
 
 filegroup(name = "none")
 
@@ -289,10 +289,7 @@ cc_toolchain_config(
     host_system_name = "local",
     target_libc = "glibc",
     target_system_name = "aarch64-linux-gnu",
-    tool_paths = dict(
-        {"llvm-cov": "GCC-gcov"},
-        **{tool: "GCC-" + tool for tool in TOOLS}
-    ),
+    tool_paths = {tool: "GCC-" + tool for tool in TOOLS},
     toolchain_identifier = "aarch64",
 )
 """
