@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -117,6 +118,30 @@ def _find_others(found: Survey, request: Request) -> None:
         with open(driver, encoding="utf-8", errors="replace") as stream:
             version = re.search(r"\b([0-9]{3,}\.[0-9.]+)\b", stream.read())
         found.found("driver", driver, version[1] if version else "", "the kernel module")
+    for name in ("ninja", "bazel", "cargo", "nvdisasm", "cuobjdump"):
+        if name in found.paths and not found.versions[name]:
+            found.versions[name] = _version(found.paths[name])
+
+
+_VERSION = re.compile(r"\b[vV]?(\d+\.\d+(?:\.\d+)*)")
+
+
+def _version(program: str) -> str:
+    """What ``program --version`` says, or the Debian package's version; "" if neither."""
+    said = _output([program, "--version"])
+    if match := max(_VERSION.finditer(said), key=lambda m: len(m[1]), default=None):
+        return match[1]
+    owner = _output(["dpkg-query", "-S", os.path.realpath(program)]).partition(":")[0]
+    packaged = _output(["dpkg-query", "-W", "-f=${Version}", owner]) if owner else ""
+    return packaged.partition("+")[0].partition("-")[0]
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _key(row: Row, found: Survey) -> str:

@@ -66,3 +66,20 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert caught.value.code == 0
     assert "examples:" in text and "FATCRATE_RUSTC" in text and "exit status:" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("1.13.2", "1.13.2"),
+        ("cargo 1.96.0 (abc 2026-05-25)", "1.96.0"),
+        ("Cuda compilation tools, release 13.5, V13.5.37", "13.5.37"),
+        ("no_version", ""),
+    ],
+)
+def test_versions_of_other_tools(tmp_path: Path, said: str, version: str) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text(f"#!/bin/sh\necho '{said}'\n")
+    tool.chmod(0o755)
+    assert doctor._version(str(tool)) == version
+    assert doctor._version(str(tmp_path / "absent")) == ""
