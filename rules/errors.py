@@ -165,6 +165,14 @@ NOT_DISASSEMBLED = Kind(
     "The disassembler does not know the architecture or the format of the cubin: it is older"
     " than the ptxas that wrote it, or the file is damaged.",
 )
+SYSROOT_FOLDER = Kind(
+    "FC0129",
+    "the folder of compiled standard libraries cannot be written",
+    "`core` and `alloc` for the GPU are compiled once and kept in $XDG_CACHE_HOME/fatcrate/sysroot"
+    " (~/.cache/fatcrate/sysroot), for the builds of all projects. That folder's disk is full or"
+    " may not be written. Free some space, or set XDG_CACHE_HOME to another folder.",
+    EXIT_ENVIRONMENT,
+)
 
 ALL: tuple[Kind, ...] = (
     USAGE,
@@ -192,4 +200,5 @@ ALL: tuple[Kind, ...] = (
     NO_SUCH_KERNEL,
     NO_DISASSEMBLER,
     NOT_DISASSEMBLED,
+    SYSROOT_FOLDER,
 )

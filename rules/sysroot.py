@@ -22,9 +22,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 from fatcrate.rules import rustc
 from fatcrate.toolchain import atomic, names
+from fatcrate.toolchain.diagnostics import FatcrateError, fail
 from fatcrate.toolchain.identity import Identity
 
 #: What stands for the sources' folder in panic messages and debug information.
@@ -110,10 +112,38 @@ def build(compiler: str, source: str, panic: str, key: str, directory: str) -> b
 
     Several processes may ask for the same one: the first builds, the others wait. The folder
     appears under its name only when it is finished. Raises FC0106 when the sources do not
-    compile, FC0102, FC0103, FC0105 as :func:`rustc.run` does.
+    compile, FC0129 when the folder cannot be written, FC0102 and FC0105 as :func:`rustc.run`
+    does.
     """
+    from fatcrate.rules import errors
+
     if is_complete(directory, key):
         return False
+    try:
+        return _build(compiler, source, panic, key, directory)
+    except OSError as error:
+        cannot_write(os.path.dirname(directory), error.strerror or str(error))
+    except FatcrateError as error:
+        for fault in error.diagnostics:
+            if fault.kind is errors.DISK:
+                cannot_write(os.path.dirname(directory), fault.message.rpartition(": ")[2])
+        raise
+
+
+def cannot_write(folder: str, reason: str) -> NoReturn:
+    """Raises FC0129 for the folder that sysroots are kept in."""
+    from fatcrate.rules import errors
+
+    fail(
+        errors.SYSROOT_FOLDER,
+        folder or ".",
+        f"core and alloc for the GPU cannot be kept there: {reason}",
+        remedy="free some disk space there, or set XDG_CACHE_HOME to a folder that can be written",
+    )
+
+
+def _build(compiler: str, source: str, panic: str, key: str, directory: str) -> bool:
+    """Does what :func:`build` says."""
     os.makedirs(os.path.dirname(directory) or ".", exist_ok=True)
     with _locked(directory):
         if is_complete(directory, key):
@@ -172,7 +202,6 @@ def _compile_parts(compiler: str, source: str, panic: str, temporary: str) -> No
 
 def _refuse(name: str, source: str) -> None:
     from fatcrate.rules import errors
-    from fatcrate.toolchain.diagnostics import fail
 
     fail(
         errors.SYSROOT_BUILD,

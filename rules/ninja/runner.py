@@ -2,7 +2,9 @@
 
 Ninja prints one status line per finished step (its text is ours: ``NINJA_STATUS``), for a
 failed one then ``FAILED: [code=N] outputs``, the command, and in any case what the step
-printed. Format: ninja 1.10 to 1.13, ``src/status_printer.cc``.
+printed. A step of the console pool prints by itself: its status line comes as it starts, and
+what it printed comes before ``FAILED:``; other steps that end meanwhile are told of in between.
+Format: ninja 1.10 to 1.13, ``src/status_printer.cc``.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ _MARK = "\x1e"
 _IDLE_SECONDS = 0.03
 _STATUS = re.compile(_MARK + r"(\d+)/(\d+) (.*)")
 _FAILED = re.compile(r"FAILED: (?:\[code=(\d+)\] )?(.*)")
+
+#: Ends the command of each step of the console pool, as a comment of the shell: that tells its
+#: failure from what others print.
+CONSOLE = " # console"
 
 
 @dataclass
@@ -91,28 +97,57 @@ class _Reader:
     listener: Listener
     steps: list[Step] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    _expect: str = ""  # what the next line may be: "failed" or "command"
+    _fresh: bool = False  # whether the last line was a status line
+    _held: tuple[str, bool] | None = None  # a line like FAILED, whether it came right after one
+    _console: Step | None = None  # the last step that shares its number with the one before
 
     def line(self, text: str) -> None:
-        step = self.steps[-1] if self.steps else None
-        expect, self._expect = self._expect, ""
+        held, self._held = self._held, None
+        fresh, self._fresh = self._fresh, False
+        if held is not None:
+            if self._failed(*held, command=text):
+                return
+            self._output(held[0])
         if match := _STATUS.fullmatch(text):
-            step = Step(match[3], int(match[1]), int(match[2]))
-            self.steps.append(step)
-            self.listener.on_step(step)
-            self._expect = "failed"
-        elif expect == "failed" and step and (match := _FAILED.fullmatch(text)):
-            step.code = int(match[1] or 1)
-            self._expect = "command"
-        elif expect == "command" and step:
-            step.command = text
-            self.listener.on_failure(step)
+            self._status(Step(match[3], int(match[1]), int(match[2])))
+        elif _FAILED.fullmatch(text):
+            self._held = text, fresh
         elif text.startswith("ninja: "):
             self.messages.append(text.removeprefix("ninja: "))
         else:
-            if step is not None:
-                step.output.append(text)
-            self.listener.on_line(step, text)
+            self._output(text)
+
+    def end(self) -> None:
+        """There are no more lines."""
+        if self._held is not None:
+            self._output(self._held[0])
+            self._held = None
+
+    def _status(self, step: Step) -> None:
+        # A step of the console pool is told of before it counts as finished.
+        if step.number == (self.steps[-1].number if self.steps else 0):
+            self._console = step
+        self.steps.append(step)
+        self.listener.on_step(step)
+        self._fresh = True
+
+    def _failed(self, text: str, fresh: bool, command: str) -> bool:
+        """Takes ``text`` and the line after it as the news of a failure, if they are."""
+        ended = self.steps[-1] if fresh else None
+        step = self._console if command.endswith(CONSOLE) else ended
+        match = _FAILED.fullmatch(text)
+        if step is None or match is None:
+            return False
+        step.code = int(match[1] or 1)
+        step.command = command.removesuffix(CONSOLE)
+        self.listener.on_failure(step)
+        return True
+
+    def _output(self, text: str) -> None:
+        step = self.steps[-1] if self.steps else None
+        if step is not None:
+            step.output.append(text)
+        self.listener.on_line(step, text)
 
 
 def run(
@@ -163,6 +198,7 @@ def run(
                 idle = []
                 on_work()
             reader.line(line.rstrip("\n"))
+        reader.end()
         code = process.wait()
     finally:
         for number, handler in handlers.items():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from fatcrate.rules.ninja.plan import Plan
 from fatcrate.rules.ninja.runner import Listener, Outcome
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.discover import Tools, discover
+from fatcrate.toolchain.errors import from_os_error
 
 if TYPE_CHECKING:
     from fatcrate.rules.ninja.graph import Temps
@@ -95,7 +98,7 @@ class Session:
     display: Display
 
     def run(self, outputs: Sequence[str], *flags: str) -> Outcome:
-        """Runs Ninja for outputs as it names them."""
+        """Runs Ninja for outputs as it names them. Raises what :func:`refused` does."""
         flags = (*flags, *(["-v"] if self.args.verbose else []))
         arguments = ["-j", str(job_count(self.args)), *flags, *outputs]
         display = self.display
@@ -107,6 +110,8 @@ class Session:
                 ninja, self.places.folder, arguments, listener, variables, host.start
             )
         display.end()
+        if outcome.code and not outcome.interrupted and not outcome.failures:
+            refused(outcome, plan.cache_folder(self.places))
         return outcome
 
 
@@ -198,6 +203,34 @@ def unknown_targets(names: Sequence[str], known: Sequence[str], shown: Sequence[
         )
     if faults:
         raise FatcrateError(*faults)
+
+
+#: The faults of the operating system that Ninja itself meets.
+_REFUSALS = {
+    os.strerror(number): number
+    for number in (
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+        *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EIO),
+    )
+}
+#: ``error: mkdir(PATH): REASON``, ``error: opening PATH: REASON`` and the like.
+_REFUSED = re.compile(r"error: (?:\w+\((.*)\)|.*?([^ ]+)): ([^:]+)")
+
+
+def refused(outcome: Outcome, sysroots: str) -> None:
+    """Raises FC0201, or FC0129 below folder ``sysroots``, for a file that Ninja itself could
+    not make, read or write."""
+    for message in outcome.messages:
+        match = _REFUSED.fullmatch(message)
+        number = _REFUSALS.get(match[3]) if match else None
+        if match is None or number is None:
+            continue
+        path = match[1] or match[2]
+        if f"{path}/".startswith(f"{sysroots}/") or sysroots.startswith(f"{path}/"):
+            from fatcrate.rules import sysroot
+
+            sysroot.cannot_write(sysroots, match[3])
+        raise FatcrateError(from_os_error(OSError(number, match[3], path)))
 
 
 def exit_code(outcome: Outcome) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from fatcrate.rules.ninja.graph import Edge, Graph
 from fatcrate.rules.ninja.places import OWN, Places
+from fatcrate.rules.ninja.runner import CONSOLE
 
 #: A command of more bytes goes through a response file: Linux takes at most 128 KiB in one
 #: argument, and the shell gets the whole command as one.
@@ -47,7 +48,7 @@ rule crate
 # The sysroot lies in the user's cache under a name that says what it was made from: it is
 # shared, neither cleaned nor made again, and shows its own progress.
 rule sysroot
-  command = cd $root && exec $argv
+  command = cd $root && exec $argv{console}
   description = $what
   restat = 1
   generator = 1
@@ -125,7 +126,12 @@ class Writer:
 def text(graph: Graph, places: Places, again: Regeneration, start: int) -> str:
     """The whole file. ``start`` is the number of words in argv up to the step's name."""
     writer = Writer(places)
-    head = _HEAD.format(file=os.path.basename(again.file), own=OWN, root=command([places.base]))
+    head = _HEAD.format(
+        file=os.path.basename(again.file),
+        own=OWN,
+        root=command([places.base]),
+        console=CONSOLE,
+    )
     writer.build(
         "regenerate",
         ["build.ninja"],

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fatcrate.rules.ninja import display, runner
+from fatcrate.rules.ninja import display, runner, session
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.runner import Listener, Outcome, Step
 from fatcrate.toolchain.diagnostics import FatcrateError
@@ -56,6 +56,47 @@ def test_steps_failures_and_their_output(tmp_path: Path) -> None:
         "[1/2] make a\nwarning: x\nFAILED: [code=7] not so\n"
         "[2/2] make b\nfailed: make b\nerror: no b\n"
     )
+
+
+def test_a_step_of_the_console_pool_prints_before_it_fails(tmp_path: Path) -> None:
+    """Another step ends meanwhile; what a step prints is not taken for a failure."""
+    text = """\
+build a: r
+  cmd = while test ! -e b; do sleep 0.01; done; sleep 0.1; echo half; exit 3 # console
+  what = make a
+  pool = console
+build b: r
+  cmd = printf 'z\\nFAILED: x\\ncd y\\nFAILED: \\n'; touch b
+  what = make b
+"""
+    write(tmp_path, text)
+    stream = io.StringIO()
+    outcome = run(tmp_path, Display(stream=stream), "-j2", "a", "b")
+    assert [(step.what, step.code) for step in outcome.steps] == [("make a", 3), ("make b", 0)]
+    assert outcome.failures[0].command.endswith("exit 3")
+    assert outcome.failures[0].output == ["half"]
+    assert outcome.steps[1].output == ["z", "FAILED: x", "cd y", "FAILED: "]
+    assert stream.getvalue() == (
+        "[0/2] make a\nhalf\n[1/2] make b\nz\nFAILED: x\ncd y\nFAILED: \nfailed: make a\n"
+    )
+
+
+def test_files_that_ninja_itself_cannot_write(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.write_text("")
+    write(tmp_path, f"build {cache}/sub/a: r\n  cmd = true\n  what = w\n")
+    outcome = run(tmp_path, Display(stream=io.StringIO()))
+    with pytest.raises(FatcrateError) as caught:
+        session.refused(outcome, "/somewhere/else")
+    assert str(caught.value) == (f"error[FC0201]: {cache}/sub: Not a directory\n  --> {cache}/sub")
+    with pytest.raises(FatcrateError) as caught:
+        session.refused(outcome, f"{cache}/sub")
+    assert str(caught.value) == (
+        f"error[FC0129]: {cache}/sub: core and alloc for the GPU cannot be kept there: Not a"
+        " directory\n"
+        "  help: free some disk space there, or set XDG_CACHE_HOME to a folder that can be written"
+    )
+    session.refused(Outcome(1, [], ["error: unknown target 'x'"]), str(cache))
 
 
 def test_a_faulty_file_is_a_message_of_ninja(tmp_path: Path) -> None:

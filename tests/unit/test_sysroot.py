@@ -111,6 +111,31 @@ def test_sources_that_do_not_compile(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.tmp")) == []
 
 
+def test_a_folder_that_cannot_be_written(tmp_path: Path, rustc: str) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(FatcrateError) as caught:
+        sysroot.build(rustc, "/src", "abort", "k", str(tmp_path / "cache/sr"))
+    assert str(caught.value) == (
+        f"error[FC0129]: {tmp_path}/cache: core and alloc for the GPU cannot be kept there: File"
+        " exists\n"
+        "  help: free some disk space there, or set XDG_CACHE_HOME to a folder that can be written"
+    )
+    assert caught.value.exit_code == 3
+
+
+def test_a_full_disk_while_rustc_writes(tmp_path: Path) -> None:
+    rustc = tmp_path / "rustc"
+    rustc.write_text("#!/bin/sh\necho 'error: No space left on device (os error 28)' >&2\nexit 1\n")
+    rustc.chmod(0o755)
+    with pytest.raises(FatcrateError) as caught:
+        sysroot.build(str(rustc), "/src", "abort", "k", str(tmp_path / "cache/sr"))
+    assert str(caught.value).startswith(
+        f"error[FC0129]: {tmp_path}/cache: core and alloc for the GPU cannot be kept there: No"
+        " space left on device\n"
+    )
+    assert list((tmp_path / "cache").glob("*.tmp")) == []
+
+
 def test_key_follows_what_goes_in(tools: Tools) -> None:
     identity = tools.identity
     key = sysroot.cache_key(identity, "abort")

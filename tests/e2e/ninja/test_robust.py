@@ -190,3 +190,29 @@ def test_a_read_only_output_folder(project: Project) -> None:
     built = project.build("--out", str(target))
     assert built.code == 3
     assert built.stderr.startswith("error[FC0201]: /proc/fatcrate-out")
+
+
+def test_a_cache_that_cannot_be_written(project: Project) -> None:
+    """The sysroot's step fails after it told what it does: its own error alone is shown."""
+    bwrap = shutil.which("bwrap")
+    assert bwrap, "this test mounts a small file system: apt-get install bubblewrap"
+    cache = project.folder / "cache"
+    cache.mkdir()
+    built = subprocess.run(
+        [
+            *(bwrap, "--dev-bind", "/", "/", "--size", "100000", "--tmpfs", str(cache)),
+            *(FATCRATE, "build"),
+        ],
+        cwd=project.folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 3
+    assert f"error[FC0129]: {cache}/fatcrate/sysroot: " in built.stderr
+    assert "FAILED" not in built.stderr and "cd " not in built.stderr
+    assert "FC0124" not in built.stderr
+    built_file = project.build(env={"XDG_CACHE_HOME": str(project.folder / "fatcrate.yaml")})
+    assert built_file.code == 3
+    assert "error[FC0129]: " in built_file.stderr and "FC0124" not in built_file.stderr
