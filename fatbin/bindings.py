@@ -10,7 +10,7 @@ from typing import Final
 from fatcrate.fatbin import errors, hip, kernels, reader
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.diagnostics import fail
-from fatcrate.toolchain.manifest import Manifest
+from fatcrate.toolchain.manifest import Manifest, Parameter
 
 _PYTHON_LIMIT: Final = 256 << 20
 
@@ -38,7 +38,7 @@ def kernels_of(source: Source, manifest: Manifest | None) -> list[BoundKernel]:
     """The kernels of the manifest, or of all images of the container, sorted by name."""
     if manifest is not None:
         return [
-            BoundKernel(k.name, [_parameter(p.name, p.rust_type or p.cls) for p in k.parameters])
+            BoundKernel(k.name, [_parameter(p.name, _type(p)) for p in k.parameters])
             for k in sorted(manifest.kernels, key=lambda k: k.name)
         ]
     fatbins = hip.read_all(source) if hip.is_bundle(source) else reader.read_all(source)
@@ -50,6 +50,14 @@ def kernels_of(source: Source, manifest: Manifest | None) -> list[BoundKernel]:
                 found.setdefault(kernel.name, BoundKernel(kernel.name, sizes))
             image.release()
     return [found[name] for name in sorted(found)]
+
+
+def _type(parameter: Parameter) -> str:
+    """The Rust type as far as the manifest knows it, else what the machine passes."""
+    if parameter.rust_type or parameter.cls == "pointer":
+        return parameter.rust_type or "pointer"
+    bits = 8 * parameter.size
+    return f"f{bits}" if parameter.cls == "float" else f"{bits}-bit integer"
 
 
 def _parameter(name: str, type_: str) -> str:
