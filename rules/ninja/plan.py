@@ -1,7 +1,8 @@
 """Makes ``build.ninja`` and the files that go with it, when anything that they come from changed.
 
 ``state.json`` in the front end's own folder remembers what the present ``build.ninja`` was
-made from, so that a build with nothing new reads neither the project file nor the recipe.
+made from, and the state of it, so that a build with nothing new reads neither the project file
+nor the recipe, and a file that something else changed is written again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from fatcrate.rules.ninja.generate import Planned
     from fatcrate.rules.ninja.graph import Temps
 
-_STATE_FORMAT = 2
+_STATE_FORMAT = 3
 
 #: A file of the front end's own folder; see :func:`_checks`.
 CHECKS = "checks.json"
@@ -121,7 +122,7 @@ def _read_state(places: Places) -> dict[str, Any]:
 def recorded(places: Places) -> tuple[list[str], list[str]]:
     """What the present `build.ninja` makes, as Ninja sees it, and the files beside it."""
     state = _read_state(places)
-    return state.get("outputs", []), state.get("made", [])
+    return state.get("outputs", []), list(state.get("made", ()))
 
 
 def _is_current(state: dict[str, Any], key: str, places: Places, file: str) -> bool:
@@ -132,7 +133,7 @@ def _is_current(state: dict[str, Any], key: str, places: Places, file: str) -> b
             os.path.exists(places.absolute(path)) == there
             for path, there in state["probes"].items()
         )
-        and all(os.path.exists(places.absolute(path)) for path in state["made"])
+        and all(state_of(places.absolute(path)) == was for path, was in state["made"].items())
     )
 
 
@@ -172,7 +173,7 @@ def _make(
         "key": key,
         "file": before,
         "probes": probes,
-        "made": list(made),
+        "made": {path: state_of(places.absolute(path)) for path in made},
         "names": names,
         "targets": targets,
         "outputs": outputs,

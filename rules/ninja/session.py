@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from fatcrate.rules import errors
-from fatcrate.rules.ninja import client, plan, runner, server
+from fatcrate.rules.ninja import client, damage, plan, runner, server
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import Plan
@@ -104,12 +104,17 @@ class Session:
         display = self.display
         listener = Listener(display.on_step, display.on_failure, display.on_line)
         ninja = runner.find()
+        planned = () if "-n" in flags else self.plan.outputs
+        if changed := damage.remove_changed(self.places, planned):
+            display.say(f"made again, since something changed them: {', '.join(changed)}")
         with server.serving() as host:
             variables = {client.VARIABLE: host.name}
             outcome = runner.run(
                 ninja, self.places.folder, arguments, listener, variables, host.start
             )
         display.end()
+        if planned:
+            damage.record(self.places, planned)
         if outcome.code and not outcome.interrupted and not outcome.failures:
             refused(outcome, plan.cache_folder(self.places))
         return outcome

@@ -207,3 +207,40 @@ def test_plain_ninja_makes_an_output_by_name(project: Project) -> None:
 
 def test_every_dependency_is_declared(project: Project) -> None:
     assert "No missing dependencies" in project.ninja("-t", "missingdeps")
+
+
+@pytest.mark.parametrize("name", ["build.ninja", ".fatcrate/toolchain.json", ".gitignore"])
+def test_a_damaged_file_of_the_build_itself_is_written_again(project: Project, name: str) -> None:
+    project.build().ok()
+    old = (project.out / name).read_bytes()
+    for junk in (b"\n", b"junk\n" * 2000, b""):
+        (project.out / name).write_bytes(junk)
+        built = project.build().ok()
+        assert (project.out / name).read_bytes() == old
+        assert "FC0" not in built.stderr
+    assert project.build().ok().steps == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["demo/sm_80.cubin", "demo.fatbin", "demo.manifest.json", "crates/kern/libkern.rlib"],
+)
+def test_a_damaged_output_is_made_again(project: Project, name: str) -> None:
+    old = project.build().ok() and project.hashes()
+    (project.out / name).write_bytes(b"junk\n")
+    built = project.build().ok()
+    line = f"fatcrate: made again, since something changed them: {name}\n"
+    assert built.stderr.startswith(line)
+    assert project.hashes() == old
+    assert project.build().ok().steps == []
+
+
+def test_outputs_of_plain_ninja_are_not_taken_for_damaged(project: Project) -> None:
+    project.build().ok()
+    project.edit("mathlib.rs", "a * x + y", "a * x - y")
+    project.ninja()
+    assert project.build().ok().stderr == "fatcrate: nothing to do, fatcrate-out is up to date\n"
+    (project.out / "demo.fatbin").write_bytes(b"junk")
+    project.build("--dry-run").ok()
+    assert (project.out / "demo.fatbin").read_bytes() == b"junk"
+    assert "pack demo" in project.build().ok().steps
