@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -10,12 +11,12 @@ from types import SimpleNamespace
 from fatcrate.rules import errors, recipe, sysroot
 from fatcrate.rules.ninja import archs, project, targets
 from fatcrate.rules.ninja.graph import Graph, Setting
-from fatcrate.rules.ninja.model import Crate, Project
+from fatcrate.rules.ninja.model import Crate, Project, Target
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import HERE, Options, cache_folder
 from fatcrate.toolchain import names
 from fatcrate.toolchain.arch import Arch
-from fatcrate.toolchain.diagnostics import Collector, fail
+from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
 from fatcrate.toolchain.discover import Tools
 
 
@@ -104,17 +105,29 @@ def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) 
 def _archs(found: Project, tools: Tools, options: Options) -> dict[str, list[Arch]]:
     """The archs of each target; those of the command line outrank them all."""
     faults = Collector()
-    told = archs.resolve(
-        ((text, None) for text in " ".join(options.archs).replace(",", " ").split()),
-        tools.identity,
-        faults,
-    )
+    words = " ".join(options.archs).replace(",", " ").split()
+    if options.archs and not words:
+        remedy = "as in --archs sm_90,compute_90; without it those of the project file are built"
+        fail(errors.USAGE, "--archs", "must name at least one arch", remedy=remedy)
+    told = archs.resolve(((text, None) for text in words), tools.identity, faults)
     resolved = {
         name: told if options.archs else archs.resolve(target.archs, tools.identity, faults)
         for name, target in found.targets.items()
     }
+    for name, target in found.targets.items():
+        _driver(target, resolved[name], tools, faults)
     faults.check()
     return resolved
+
+
+def _driver(target: Target, resolved: list[Arch], tools: Tools, faults: Collector) -> None:
+    """Adds FC0236 for each arch that the target's driver would not load."""
+    for arch in resolved if target.min_driver else ():
+        try:
+            tools.identity.ptx_isa_for(arch, int(target.min_driver))
+        except FatcrateError as error:
+            for fault in error.diagnostics:
+                faults.add(dataclasses.replace(fault, location=target.min_driver_at))
 
 
 def _stamps(places: Places, tools: Tools) -> dict[str, str]:

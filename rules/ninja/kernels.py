@@ -36,7 +36,19 @@ _KEYS = (
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _AMOUNT = re.compile(r"[0-9]+")
-_SHARE = re.compile(r"(0(\.[0-9]+)?|1(\.0+)?)@[0-9]+")
+_SHARE = re.compile(r"(?:0(?:\.[0-9]+)?|1(?:\.0+)?)@([0-9]+)")
+_LARGEST_BLOCK = 1024  # threads, on every device
+
+#: Longer names make names of files that file systems refuse (255 bytes at most).
+LONGEST_NAME = 200
+SHORTER = f"at most {LONGEST_NAME} characters, since it becomes part of names of files"
+
+#: Options of ptxas that the ASSEMBLE step gives itself, and those that make it do something
+#: else. One dash or two, as ptxas takes them.
+_OUR_OPTIONS = re.compile(
+    r"--?(arch|gpu-name|o|output-file|input-as-string|ias|options-file|optf|dryrun|help|h|version|V"
+    r"|list-arch|arch-ls|list-version|version-ls)(=.*)?"
+)
 
 #: Folders of the output folder that are not a target's.
 _TAKEN = frozenset(("crates", "crates-abort", "crates-host"))
@@ -48,13 +60,20 @@ def read(reader: Reader, node: Node | None) -> dict[str, Target]:
     if node is None:
         return targets
     for name, item in reader.mapping(node, "kernels").items():
-        if not _NAME.fullmatch(name) or name in _TAKEN:
+        if len(name) > LONGEST_NAME:
+            reader.fault(errors.BAD_NAME, "kernels", too_long(name), item.key, SHORTER)
+        elif not _NAME.fullmatch(name) or name in _TAKEN:
             taken = "is taken" if name in _TAKEN else "cannot be a target's name"
             rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
             reader.fault(errors.BAD_NAME, "kernels", f"'{name}' {taken}", item.key, rule)
         else:
             targets[name] = _target(reader, name, item)
     return targets
+
+
+def too_long(name: str) -> str:
+    """The message for a name of more than :data:`LONGEST_NAME` characters."""
+    return f"'{name[:20]}…' is a name of {len(name)} characters"
 
 
 def _target(reader: Reader, name: str, item: Entry) -> Target:
@@ -66,11 +85,12 @@ def _target(reader: Reader, name: str, item: Entry) -> Target:
         crates=_crates(section),
         archs=_archs(section),
         host=section.choices("host", names.HOSTS, _this_machine()),
-        exports=section.texts("exports"),
+        exports=_exports(section),
         opt_level=section.choice("opt_level", OPT_LEVELS, "3"),
         panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
         min_driver=_min_driver(section),
-        ptxas_options=section.texts("ptxas_options"),
+        min_driver_at=reader.location(section.get("min_driver")),
+        ptxas_options=_ptxas_options(section),
         budgets=_budgets(section),
         compress=section.choice("compress", COMPRESS_MODES, "balanced"),
         symbol=_symbol(section, name),
@@ -85,7 +105,7 @@ def _crates(section: Section) -> tuple[Dep, ...]:
     subject = f"{section.subject}.crates"
     found = []
     for item in items:
-        key = section.reader.text_value(item, subject, "the name of a crate")
+        key = section.reader.item(item, subject, "the name of a crate")
         if key:
             found.append(Dep("", key, section.reader.location(item)))
     return tuple(found)
@@ -99,7 +119,10 @@ def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
         section.fault(errors.BAD_VALUE, "archs", "must name at least one arch")
     for item in items:
         location = section.reader.location(item)
-        texts = section.reader.text_value(item, f"{section.subject}.archs", "an arch")
+        subject = f"{section.subject}.archs"
+        texts = section.reader.text_value(item, subject, "an arch")
+        if isinstance(item.value, str) and not item.value.replace(",", " ").split():
+            section.reader.fault(errors.BAD_VALUE, subject, "must name at least one arch", item)
         for text in texts.replace(",", " ").split():
             try:
                 if text not in ARCH_GROUPS:
@@ -109,6 +132,26 @@ def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
                 for fault in error.diagnostics:
                     section.reader.faults.add(dataclasses.replace(fault, location=location))
     return tuple(found)
+
+
+def _exports(section: Section) -> tuple[str, ...]:
+    """Names of kernels; without the key all are exported."""
+    if "exports" in section.entries and not section.items("exports"):
+        remedy = "leave the key out to export all kernels"
+        section.fault(errors.BAD_VALUE, "exports", "names no kernel", remedy)
+    return section.texts("exports")
+
+
+def _ptxas_options(section: Section) -> tuple[str, ...]:
+    for item in section.items("ptxas_options"):
+        if _OUR_OPTIONS.fullmatch(str(item.value)):
+            section.reader.fault(
+                errors.BAD_VALUE,
+                f"{section.subject}.ptxas_options",
+                f"cannot hold '{item.value}': the build sets that itself",
+                item,
+            )
+    return section.texts("ptxas_options")
 
 
 def _min_driver(section: Section) -> str:
@@ -139,7 +182,11 @@ def _budgets(section: Section) -> tuple[str, ...]:
 def _limit(reader: Reader, subject: str, name: str, node: Node) -> str:
     share = name == "min_occupancy"
     value = reader.text_value(node, subject, "a number")
-    if value and not (_SHARE if share else _AMOUNT).fullmatch(value):
+    match = (_SHARE if share else _AMOUNT).fullmatch(value)
+    if match and share and not 1 <= int(match[1][:9]) <= _LARGEST_BLOCK:
+        rule = f"blocks have 1 to {_LARGEST_BLOCK} threads, as in 0.5@256"
+        reader.fault(errors.BAD_VALUE, subject, f"cannot be '{value}'", node, rule)
+    elif value and not match:
         rule = "write a share and a block size, such as 0.5@256" if share else "write a number"
         reader.fault(errors.BAD_VALUE, subject, f"cannot be '{value}'", node, rule)
     return value

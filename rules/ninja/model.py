@@ -76,6 +76,7 @@ class Target:
     compress: str = "balanced"
     symbol: str = ""  # prefix of the host object's symbols
     location: Location | None = None
+    min_driver_at: Location | None = None
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from fatcrate.rules import errors
 from fatcrate.rules.cargo import package_env
 from fatcrate.rules.ninja import checks, kernels
+from fatcrate.rules.ninja.kernels import LONGEST_NAME, SHORTER, too_long
 from fatcrate.rules.ninja.model import Crate, Dep, Project, Script
-from fatcrate.rules.ninja.yamlfile import WHOLE_FILE, Entry, Node, Reader, Section
+from fatcrate.rules.ninja.yamlfile import WHOLE_FILE, Entry, Node, Reader, Section, is_null
 
 FILE = "fatcrate.yaml"
 
@@ -103,6 +104,8 @@ class Loader:
                     item.key,
                     "choose another name",
                 )
+            elif len(key) > LONGEST_NAME:
+                self.reader.fault(errors.BAD_NAME, "crates", too_long(key), item.key, SHORTER)
             elif not _CRATE_KEY.fullmatch(key):
                 rule = "a crate's name is made of ASCII letters, digits and _ . @ + -"
                 self.reader.fault(errors.BAD_NAME, "crates", f"cannot hold '{key}'", item.key, rule)
@@ -159,6 +162,10 @@ class Loader:
     def _rust_name(self, section: Section, key: str, node: Node) -> str:
         """The crate's name in Rust: `name`, or the key with `-` as `_`."""
         name = section.text("name") or key.replace("-", "_")
+        if len(name) > LONGEST_NAME:
+            at = section.get("name") or node
+            self.reader.fault(errors.BAD_NAME, section.subject, too_long(name), at, SHORTER)
+            return "_"
         if _RUST_NAME.fullmatch(name) and name not in _TAKEN_CRATES:
             return name
         self.reader.fault(
@@ -173,12 +180,14 @@ class Loader:
     def _source(self, section: Section, key: str) -> tuple[str, str]:
         """Root source file and folder of a crate."""
         remedy = "write 'path: FILE.rs', or 'path: FOLDER' with src/lib.rs or lib.rs in it"
-        if section.required("path", remedy) is None or not section.text("path"):
+        node = section.required("path", remedy)
+        if node is None:
+            return "", ""
+        if node.value == "" and not is_null(node):
+            section.fault(errors.BAD_VALUE, "path", "is empty", remedy)
+        if not section.text("path"):
             return "", ""
         path = _inside(os.path.normpath(section.text("path")), self.root)
-        if any(char in path for char in "\n\r\0"):
-            section.fault(errors.BAD_VALUE, "path", "cannot hold a line break")
-            return "", ""
         if path.endswith(".rs"):
             tried, folder = [path], os.path.dirname(path) or "."
         else:
@@ -197,7 +206,7 @@ class Loader:
         for item in section.items(key):
             location = self.reader.location(item)
             if hasattr(item, "value") and isinstance(item.value, str):
-                if name := self.reader.text_value(item, subject):
+                if name := self.reader.item(item, subject):
                     deps.append(Dep("", name, location))
                 continue
             for extern, entry in self.reader.mapping(item, subject).items():
@@ -220,9 +229,10 @@ class Loader:
                     errors.BAD_NAME, subject, f"'{name}' is no name of a variable", entry.key
                 )
             value = entry.value.value
-            if not isinstance(value, str) or "\n" in value or "\0" in value:
-                self.reader.wrong_type(f"{subject}.{name}", "text in one line", entry.value)
+            if not isinstance(value, str):
+                self.reader.wrong_type(f"{subject}.{name}", "text", entry.value)
                 value = ""
+            self.reader.printable(entry.value, f"{subject}.{name}")
             found.append((name, value))
         return tuple(found)
 

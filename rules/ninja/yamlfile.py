@@ -7,6 +7,7 @@ its accessors return a stand-in after a fault, so that one run reports them all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -19,6 +20,10 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
+
+#: All but the tab.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_NAMES = {"\n": "a line break", "\r": "a line break"}
 
 _LONGEST_EXCERPT = 200  # characters; longer lines are of no help under an error
 _LONGEST_VALUE = 60
@@ -112,7 +117,7 @@ class Reader:
         Faults: not a mapping (FC0112), a key that is not text or not in ``known`` (FC0111),
         a key given twice (FC0114).
         """
-        if _is_null(node):
+        if is_null(node):
             return {}
         if not isinstance(node, yaml.MappingNode):
             self.wrong_type(subject, "a mapping", node)
@@ -126,6 +131,8 @@ class Reader:
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 self.wrong_type(subject, "text as key", key)
+            elif not self.printable(key, subject):
+                continue
             elif key.value in own:
                 first = own[key.value].key.start_mark
                 note = f"it is given first in line {first.line + 1}"
@@ -173,17 +180,27 @@ class Reader:
         return entries
 
     def text_value(self, node: Node, subject: str, what: str = "text") -> str:
-        """A scalar as it is written; "" after a fault."""
-        if isinstance(node, yaml.ScalarNode) and not _is_null(node):
-            return str(node.value)
+        """A scalar as it is written; "" after a fault. Control characters are one: values
+        become words of Ninja's files and of command lines."""
+        if isinstance(node, yaml.ScalarNode) and not is_null(node):
+            return str(node.value) if self.printable(node, subject) else ""
         self.wrong_type(subject, what, node)
         return ""
+
+    def printable(self, node: Node, subject: str) -> bool:
+        """Whether a scalar has no control character; else FC0112."""
+        found = _CONTROL.search(str(node.value))
+        if found is None:
+            return True
+        name = _CONTROL_NAMES.get(found[0], f"the control character U+{ord(found[0]):04X}")
+        self.fault(errors.BAD_VALUE, subject, f"cannot hold {name}", node)
+        return False
 
     def items(self, node: Node, subject: str, what: str = "a list") -> list[Node]:
         """The items of a list; a single scalar counts as a list of one."""
         if isinstance(node, yaml.SequenceNode):
             return list(node.value)
-        if _is_null(node):
+        if is_null(node):
             return []
         if isinstance(node, yaml.ScalarNode):
             return [node]
@@ -192,8 +209,14 @@ class Reader:
 
     def texts(self, node: Node, subject: str) -> tuple[str, ...]:
         """A list of scalars."""
-        found = [self.text_value(item, subject) for item in self.items(node, subject)]
+        found = [self.item(item, subject) for item in self.items(node, subject)]
         return tuple(item for item in found if item)
+
+    def item(self, node: Node, subject: str, what: str = "text") -> str:
+        """Like :meth:`text_value`; FC0112 for an empty text too."""
+        if isinstance(node, yaml.ScalarNode) and not is_null(node) and not node.value:
+            self.fault(errors.BAD_VALUE, subject, "has an empty item", node, "take it out")
+        return self.text_value(node, subject, what)
 
     def choice(self, node: Node, subject: str, choices: Mapping[str, T], default: T) -> T:
         """One of ``choices`` (spelling -> value); ``default`` after a fault."""
@@ -221,7 +244,7 @@ class Reader:
         elif isinstance(node, yaml.SequenceNode):
             found = "a list"
         else:
-            found = "nothing" if _is_null(node) else repr(str(node.value)[:_LONGEST_VALUE])
+            found = "nothing" if is_null(node) else repr(str(node.value)[:_LONGEST_VALUE])
         self.fault(errors.BAD_VALUE, subject, f"must be {wanted}, not {found}", node)
 
 
@@ -241,7 +264,7 @@ class Section:
 
     def required(self, key: str, remedy: str = "") -> Node | None:
         """Like :meth:`get`; FC0113 when the key is absent."""
-        empty = isinstance(self.node, yaml.MappingNode) or _is_null(self.node)
+        empty = isinstance(self.node, yaml.MappingNode) or is_null(self.node)
         if key not in self.entries and empty:
             self.reader.fault(errors.MISSING_KEY, self.subject, f"lacks '{key}'", self.node, remedy)
         return self.get(key)
@@ -251,14 +274,6 @@ class Section:
         if node is None:
             return default
         return self.reader.text_value(node, self._path(key)) or default
-
-    def line(self, key: str) -> str:
-        """Text without line breaks."""
-        text = self.text(key)
-        if any(char in text for char in "\n\r\0"):
-            self.fault(errors.BAD_VALUE, key, "cannot hold a line break")
-            return ""
-        return text
 
     def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         node = self.get(key)
@@ -301,7 +316,8 @@ class Section:
         return key if self.subject == WHOLE_FILE else f"{self.subject}.{key}"
 
 
-def _is_null(node: Node) -> bool:
+def is_null(node: Node) -> bool:
+    """Whether a value is absent: nothing, `~` or `null`."""
     return isinstance(node, yaml.ScalarNode) and node.tag == _NULL
 
 

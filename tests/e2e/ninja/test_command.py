@@ -142,6 +142,16 @@ def test_archs_that_the_toolchain_cannot_build(project: Project) -> None:
     assert "error[FC0210]: sm_9o: is not an architecture\n" in built.stderr
 
 
+@pytest.mark.parametrize("text", ["", " , "])
+def test_no_archs_on_the_command_line(project: Project, text: str) -> None:
+    built = project.build("--archs", text)
+    assert (built.code, built.stderr) == (
+        2,
+        "error[FC0101]: --archs: must name at least one arch\n"
+        "  help: as in --archs sm_90,compute_90; without it those of the project file are built\n",
+    )
+
+
 def test_groups_of_archs(project: Project) -> None:
     built = project.build("--archs", "all-major", "--dry-run").ok()
     generated = [s.rsplit(" ", 1)[1] for s in built.steps if s.startswith("generate")]
@@ -204,4 +214,7 @@ def test_the_oldest_driver(project: Project) -> None:
     project.edit("fatcrate.yaml", "min_driver: 580", "min_driver: 450")
     built = project.build()
     assert built.code == 1
-    assert "error[FC0236]: " in built.stderr
+    assert built.steps == []  # found before anything is compiled
+    line = (project.folder / "fatcrate.yaml").read_text().splitlines()[7]
+    assert built.stderr.count("error[FC0236]: ") == 2
+    assert f"  --> fatcrate.yaml:8:{line.index('450') + 1}\n" in built.stderr
