@@ -13,6 +13,9 @@ clang. Keys of ``case.toml``, all optional but ``about``:
 ``archs``, ``levels``                what code is generated for (sm_80; 3)
 ``exit``, ``stderr``                 of the step that fails: its code and its whole text
 ``warnings``    whole text on stderr of the steps that succeed
+``run``         launches on the CPU, ``[kernel, grid, block, argument…]``: numbers, or random
+                arrays such as ``"f32:64"`` and ``"u32:16:10"`` (values below 10); unoptimised and
+                optimised code must give the same bits
 ``[expect]``    ``kernels``, ``statics``, ``kept``, ``pruned`` (lists; ``kept`` and ``pruned``
                 are regular expressions on demangled names), ``ptx``, ``not_ptx`` (regular
                 expressions), ``shared`` (kernel to bytes), ``max_registers``, ``stack``
@@ -32,7 +35,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from fatcrate import cpu
 from fatcrate.lto import symbols
 from fatcrate.toolchain.discover import Tools
 from support.device import Outcome, Workshop
@@ -76,6 +81,23 @@ def find_library() -> str | None:
             continue
         return name
     return None
+
+
+def random_array(rng: np.random.Generator, text: str) -> np.ndarray:
+    """``f32:64`` or ``u32:16:10``: type, length, and for integers a bound."""
+    kind, length, *bound = text.split(":")
+    dtype = np.dtype(f"{kind[0]}{int(kind[1:]) // 8}")
+    if dtype.kind == "f":
+        return rng.uniform(-4, 4, int(length)).astype(dtype)
+    high = int(bound[0]) if bound else np.iinfo(dtype).max
+    return rng.integers(0, high, int(length), dtype=dtype)
+
+
+def canonical(array: np.ndarray) -> bytes:
+    """The bits, with one NaN in place of all."""
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), np.nan, array).astype(array.dtype)
+    return array.tobytes()
 
 
 class Case:
@@ -192,6 +214,35 @@ class Case:
             texts.append([self.shop.text(name) for name in names])
         assert texts[0] == texts[1]
 
+    def compare_on_cpu(self) -> None:
+        """Launches of the case: every stage and level leaves the same bits in the arrays."""
+        folder = self.shop.folder
+        stages: list[tuple[cpu.Stage, str]] = [
+            ("unoptimised", "0"),
+            ("linked", "0"),
+            ("linked", "1"),
+            ("linked", "3"),
+        ]
+        wanted: list[bytes] | None = None
+        for stage, level in stages:
+            with cpu.Module(
+                folder / "case.bc", folder / "case.manifest.json", stage=stage, opt_level=level
+            ) as module:
+                found = [
+                    bits for launch in self.spec["run"] for bits in self._launch(module, launch)
+                ]
+            assert found, "the launches have no arrays"
+            wanted = wanted or found
+            assert found == wanted, (stage, level)
+
+    def _launch(self, module: cpu.Module, launch: list[Any]) -> list[bytes]:
+        kernel, grid, block, *given = launch
+        rng = np.random.default_rng(zlib.crc32(f"{self.name}{kernel}".encode()))
+        arguments = [random_array(rng, a) if isinstance(a, str) else a for a in given]
+        module.launch(kernel, grid=grid, block=block, args=arguments)
+        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+        return [canonical(array) for array in arrays]
+
     def check_link(self) -> None:
         expect = self.spec.get("expect", {})
         manifest, report = self.shop.json("case.manifest.json"), self.shop.json("case.link.json")
@@ -257,6 +308,8 @@ def test_case(
         spec.loader.exec_module(module)
         module.check(case.shop, case)
 
+    if "run" in case.spec:
+        case.compare_on_cpu()
     case.compare_engines()
     if full or zlib.crc32(name.encode()) % 6 == 0:
         case.compare_sharing()
