@@ -6,6 +6,9 @@ The report is JSON: ``version``, ``arch``, ``options``, ``ptxas`` (version), ``w
 ``constant`` (bank 0), all in bytes but the registers, ``barriers``, and ``occupancy``: threads
 per block -> share of the SM's warps that can run at once (0 to 1).
 
+With ``--relocatable`` (for `fatcrate nvlink`) each kernel also has ``whole``: ``registers`` and
+``stack`` that it takes when assembled as a whole program; what it pays is a warning.
+
 Budgets (``--budget``) are checked against these numbers; a kernel that exceeds one fails the
 step. Spills are warned about where no budget speaks of them.
 """
@@ -66,6 +69,11 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="OPTION",
         help="an option for ptxas, such as --ptxas-option=-O2 (may be repeated)",
+    )
+    p.add_argument(
+        "--relocatable",
+        action="store_true",
+        help="make a cubin for `fatcrate nvlink`, and report what that costs each kernel",
     )
     p.add_argument(
         "--budget",
@@ -159,11 +167,19 @@ def main(argv: list[str]) -> int:
     budgets = budget.parse(args.budget)
     ptx = _read_ptx(args.ptx)
     with atomic.atomic_output(args.output) as output:
-        done = run_ptxas(args.ptxas, arch, args.ptx, output.name, args.ptxas_option)
+        options = [*(["-c"] if args.relocatable else []), *args.ptxas_option]
+        whole: list[Resources] = []
+        if args.relocatable:
+            alone = run_ptxas(args.ptxas, arch, args.ptx, output.name, args.ptxas_option)
+            whole = parse_resources(alone.output)
+        done = run_ptxas(args.ptxas, arch, args.ptx, output.name, options)
         faults = _judge(done, ptx, args.ptx)
         faults.check()
         kernels = parse_resources(done.output)
-        for message in budget.check(kernels, budgets, arch):
+        for message in (
+            *budget.check(kernels, budgets, arch),
+            *budget.relocation_costs(kernels, whole, arch),
+        ):
             faults.add(message)
         faults.check()
         _check_complete(output.name)
@@ -172,7 +188,7 @@ def main(argv: list[str]) -> int:
             "arch": str(arch),
             "options": args.ptxas_option,
             "ptxas": toolchain.ptxas.version,
-            "kernels": budget.report(kernels, arch),
+            "kernels": budget.report(kernels, arch, whole),
             "warnings": sorted(w.message for w in faults.warnings),
         }
         atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")

@@ -150,14 +150,37 @@ def _spill_warning(kernel: Resources, arch: Arch) -> Diagnostic:
     )
 
 
-def report(kernels: Iterable[Resources], arch: Arch) -> list[dict[str, object]]:
+def relocation_costs(
+    kernels: Iterable[Resources], whole: Iterable[Resources], arch: Arch
+) -> list[Diagnostic]:
+    """A warning for each kernel that takes more than it does as part of a whole program."""
+    alone = {kernel.name: kernel for kernel in whole}
+    faults = []
+    for kernel in kernels:
+        base = alone.get(kernel.name)
+        if base and (kernel.registers > base.registers or kernel.stack > base.stack):
+            message = (
+                f"takes {kernel.registers} registers and {kernel.stack} bytes of stack on {arch};"
+                f" assembled as a whole program {base.registers} and {base.stack}"
+            )
+            remedy = "leave `relocatable` off, or put its crates into one partition"
+            faults.append(Diagnostic(errors.RELOCATABLE_COST, kernel.name, message, remedy))
+    return faults
+
+
+def report(
+    kernels: Iterable[Resources], arch: Arch, whole: Iterable[Resources] = ()
+) -> list[dict[str, object]]:
     """The kernels as the resource report tells them."""
     made = []
+    alone = {kernel.name: kernel for kernel in whole}
     for kernel in kernels:
         value: dict[str, object] = dict(vars(kernel))
         shares = {str(block): kernel.occupancy(arch, block) for block in BLOCKS}
         value["occupancy"] = {
             block: round(found.fraction, 4) for block, found in shares.items() if found
         }
+        if base := alone.get(kernel.name):
+            value["whole"] = {"registers": base.registers, "stack": base.stack}
         made.append(value)
     return made

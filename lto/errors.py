@@ -167,6 +167,19 @@ NOT_PTX = Kind(
     "not PTX text",
     "The assembler reads PTX text (UTF-8); the file holds something else.",
 )
+RELOCATABLE_COST = Kind(
+    "FC0335",
+    "a kernel pays for relocatable assembly",
+    "A module that is assembled to be linked later is not optimised as a whole: a kernel may take"
+    " more registers or stack than it would by itself.",
+    severity="warning",
+)
+NVLINK_FAILED = Kind(
+    "FC0336",
+    "nvlink refuses the cubins",
+    "NVIDIA's linker of machine code reports an error: a symbol that two modules define, or one"
+    " that none does.",
+)
 BAD_OPTION = Kind(
     "FC0340",
     "an option that does not fit",

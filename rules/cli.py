@@ -73,6 +73,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         "assemble": Command("fatcrate.lto.assemble:main", "PTX to a cubin with ptxas"),
         "ir": Command("fatcrate.lto.listing:main", "LLVM IR of a module or kernel as text"),
         "disassemble": Command("fatcrate.rules.disassemble:main", "a cubin to SASS with nvdisasm"),
+        "nvlink": Command(
+            "fatcrate.lto.nvlink:main", "relocatable cubins of one architecture to one"
+        ),
         "abi-check": Command("fatcrate.fatbin.abicheck:main", "images against the manifest"),
         "pack": Command("fatcrate.fatbin.pack:main", "images to a fat binary"),
         "embed": Command(
