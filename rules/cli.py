@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fatcrate.toolchain.diagnostics import EXIT_USAGE, Kind, guarded
@@ -157,22 +158,32 @@ def _unknown(name: str) -> int:
     return _usage_error(f"'{name}' is not {what}{hint}")
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Runs one command; returns its exit status."""
+def main(argv: list[str] | None = None, ready: Callable[[], None] | None = None) -> int:
+    """Runs one command; returns its exit status. ``ready`` is called once Ctrl-C is minded."""
     args = sys.argv[1:] if argv is None else argv
     if not args:
         return _usage_error("a command is needed")
     if args[0] in ("-h", "--help", "help"):
         return guarded(lambda: _help(args[1:]), program="fatcrate")
     if args[0] in ("-V", "--version"):
-        from fatcrate import __version__
-
-        print(f"fatcrate {__version__}")
-        return 0
+        return guarded(_version, program="fatcrate")
     command = COMMANDS.get(args[0])
     if command is None:
         return _unknown(args[0])
-    return guarded(lambda: _run(command, _expand(args[1:])), program=f"fatcrate {args[0]}")
+
+    def run() -> int:
+        if ready is not None:
+            ready()
+        return _run(command, _expand(args[1:]))
+
+    return guarded(run, program=f"fatcrate {args[0]}")
+
+
+def _version() -> int:
+    from fatcrate import __version__
+
+    print(f"fatcrate {__version__}")
+    return 0
 
 
 def _expand(args: list[str]) -> list[str]:
@@ -202,5 +213,7 @@ def _run(command: Command, args: list[str]) -> int:
 
 
 def entry() -> None:
-    """Console-script entry point."""
-    raise SystemExit(main())
+    """Where installations of before start; now it is ``fatcrate.__main__``."""
+    from fatcrate.__main__ import entry as run
+
+    run()

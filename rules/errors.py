@@ -120,8 +120,8 @@ WRONG_CRATE_KIND = Kind(
 BAD_OUTPUT_FOLDER = Kind(
     "FC0122",
     "the output folder cannot be used",
-    "The output folder is one of its own: it is not the project's folder, and its path has"
-    " no line break.",
+    "The output folder is one of its own: it is not the project's folder nor that of a crate's"
+    " sources, and its path has no line break.",
     EXIT_USAGE,
 )
 NO_NINJA = Kind(

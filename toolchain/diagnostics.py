@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TextIO
 
@@ -189,6 +190,33 @@ def report(
         print(json.dumps(diagnostic.to_json()) if as_json else diagnostic.render(), file=out)
 
 
+def _flushed(run: Callable[[], int]) -> int:
+    """Runs ``run``; what it printed must have been written before it counts as done."""
+    try:
+        status = run()
+    except SystemExit:  # argparse has printed its help
+        _flush()
+        raise
+    _flush()
+    return status
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _silence()
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _silence() -> None:
+    """What is left to be printed goes nowhere: Python would try it again at exit and fail."""
+    import os
+
+    with suppress(OSError, ValueError):  # a stream of tests has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> int:
     """Runs a command's body; turns every failure into a message and an exit code.
 
@@ -201,7 +229,7 @@ def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> i
     from fatcrate.toolchain import errors
 
     try:
-        return run()
+        return _flushed(run)
     except FatcrateError as error:
         report(error.diagnostics, as_json=as_json)
         return error.exit_code
@@ -209,10 +237,13 @@ def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> i
         print(f"{program}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away; say nothing more, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # the reader of our output went away
         return EXIT_ENVIRONMENT
     except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _silence()
         report([errors.from_os_error(error)], as_json=as_json)
         return EXIT_ENVIRONMENT
     except Exception as error:

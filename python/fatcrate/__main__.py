@@ -1,6 +1,55 @@
-"""``python -m fatcrate``: the same command as the installed ``fatcrate``."""
+"""``python -m fatcrate``, and where the installed ``fatcrate`` starts.
 
-from fatcrate.rules.cli import main
+Before anything that takes time is imported: Ctrl-C ends quietly, and the standard streams are
+open. A program that is started without one of them would give its number to the next file that
+it opens, and write its messages there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+_INTERRUPTED = 130
+
+
+def _end(_number: int, _frame: object) -> None:
+    os.write(2, b"fatcrate: interrupted\n")
+    os._exit(_INTERRUPTED)
+
+
+def _open_streams() -> None:
+    """Opens ``/dev/null`` in the place of each standard stream that is closed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+            os.set_inheritable(number, True)
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def entry() -> None:
+    """Console-script entry point."""
+    _open_streams()
+    guarded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if guarded:
+        signal.signal(signal.SIGINT, _end)
+    from fatcrate.rules import cli
+
+    def ready() -> None:
+        if guarded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    status = cli.main(ready=ready)
+    if guarded:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
+    raise SystemExit(status)
+
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    entry()

@@ -123,14 +123,15 @@ def _conclude(opened: Session, outcome: Outcome, outputs: list[str], seconds: fl
     elif code:
         status, text = "failed", session.failure_text(outcome)
     elif args.dry_run:
-        status, text = "planned", f"would run {len(outcome.steps)} steps; nothing was run"
+        status, text = "planned", f"would run {steps(outcome)}; nothing was run"
     elif not outcome.steps:
         status, text = "up-to-date", f"nothing to do, {places.out} is up to date"
     else:
         status, text = "built", _success_text(opened, outcome, seconds)
     if args.json:
         paths = [os.path.join(places.folder, path) for path in outputs]
-        print_json(document(status, outcome, paths, seconds))
+        there = paths if args.dry_run else [path for path in paths if os.path.exists(path)]
+        print_json(document(status, outcome, there, seconds))
     elif code and not outcome.interrupted:
         print(f"fatcrate: {text}", file=sys.stderr)
     else:
@@ -140,9 +141,13 @@ def _conclude(opened: Session, outcome: Outcome, outputs: list[str], seconds: fl
 
 def _success_text(opened: Session, outcome: Outcome, seconds: float) -> str:
     names = ", ".join(opened.args.targets or opened.plan.targets or opened.plan.names)
-    steps = len(outcome.steps)
-    plural = "s" * (steps != 1)
-    return f"built {names} in {opened.places.out}: {steps} step{plural}, {seconds:.1f} s"
+    return f"built {names} in {opened.places.out}: {steps(outcome)}, {seconds:.1f} s"
+
+
+def steps(outcome: Outcome) -> str:
+    """How many there were, in words."""
+    count = len(outcome.steps)
+    return f"{count} step{'s' * (count != 1)}"
 
 
 def _failed_document(error: FatcrateError, seconds: float) -> dict[str, object]:

@@ -114,7 +114,7 @@ def document(
         "steps": [
             {
                 "what": step.what,
-                "code": step.code,
+                "code": None if status == "planned" else step.code,  # a dry run runs nothing
                 "output": "\n".join(step.output),
             }
             for step in outcome.steps

@@ -99,7 +99,22 @@ def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) 
         probes[source] = os.path.isfile(places.absolute(source))
         return probes[source]
 
-    return project.load(text, file, places.root, exists, [device])
+    found = project.load(text, file, places.root, exists, [device])
+    _apart(places, found)
+    return found
+
+
+def _apart(places: Places, found: Project) -> None:
+    """Sources do not lie in the output folder, which version control ignores."""
+    for crate in found.crates.values():
+        if places.absolute(crate.source).startswith(places.folder.rstrip("/") + "/"):
+            fail(
+                errors.BAD_OUTPUT_FOLDER,
+                places.out,
+                f"holds the sources of crate '{crate.key}'",
+                remedy="choose a folder of its own for outputs",
+                location=crate.location,
+            )
 
 
 def _archs(found: Project, tools: Tools, options: Options) -> dict[str, list[Arch]]:

@@ -186,7 +186,10 @@ def run(
         # remove their temporary files and end; then Ninja does.
         os.killpg(process.pid, signal.SIGINT)
 
-    handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        numbers.append(signal.SIGHUP)
+    handlers = {number: signal.signal(number, stop) for number in numbers}
     try:
         assert process.stdout is not None
         # Within this time Ninja tells that it has nothing to do, if that is so.

@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,14 +61,15 @@ def job_count(args: argparse.Namespace) -> int:
 
 
 def places_of(root: str, out: str) -> Places:
-    """Checks both folders; raises FC0118 and FC0122."""
+    """Checks both folders; raises FC0101, FC0118 and FC0122."""
     root = os.path.realpath(root)
+    if not os.path.isdir(root):
+        fail(errors.USAGE, "-C", f"{root} is not a folder", remedy="check the path")
     if not os.path.isfile(os.path.join(root, PROJECT_FILE)):
-        there = os.path.isdir(root)
         fail(
             errors.NO_PROJECT,
             root,
-            f"has no {PROJECT_FILE}" if there else "is not a folder",
+            _why_no_file(os.path.join(root, PROJECT_FILE)),
             remedy="run it in the project's folder or name that with -C;"
             " `fatcrate build --help` shows how",
         )
@@ -85,6 +87,17 @@ def places_of(root: str, out: str) -> Places:
     if os.path.exists(folder) and not os.path.isdir(folder):
         fail(errors.BAD_OUTPUT_FOLDER, out, "is not a folder", remedy="choose another")
     return Places(root, folder)
+
+
+def _why_no_file(path: str) -> str:
+    """What is wrong with a project file that cannot be read as one."""
+    if os.path.isdir(path):
+        return f"its {PROJECT_FILE} is a folder"
+    if os.path.exists(path):
+        return f"its {PROJECT_FILE} is not a regular file"
+    if os.path.islink(path):
+        return f"its {PROJECT_FILE} is a link to {os.readlink(path)}, which is not there"
+    return f"has no {PROJECT_FILE}"
 
 
 @dataclass(frozen=True)
@@ -148,6 +161,7 @@ def locked(places: Places, display: Display) -> Iterator[None]:
     import fcntl
 
     own = places.absolute(places.own(""))
+    there = os.path.isdir(own)
     os.makedirs(own, exist_ok=True)
     with open(os.path.join(own, "lock"), "a+") as stream:
         try:
@@ -166,6 +180,11 @@ def locked(places: Places, display: Display) -> Iterator[None]:
         stream.flush()
         try:
             yield
+        except FatcrateError as error:
+            kinds = [fault.kind for fault in error.diagnostics]
+            if not there and errors.BAD_OUTPUT_FOLDER in kinds:
+                shutil.rmtree(own, ignore_errors=True)
+            raise
         finally:
             stream.truncate(0)
 

@@ -76,4 +76,4 @@ def test_metadata(wheel: zipfile.ZipFile) -> None:
         "LICENSE-MIT",
     }
     (points,) = [n for n in wheel.namelist() if n.endswith("entry_points.txt")]
-    assert "fatcrate = fatcrate.rules.cli:entry" in wheel.read(points).decode()
+    assert "fatcrate = fatcrate.__main__:entry" in wheel.read(points).decode()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from support.ninja import FILES, Project
+from support.ninja import FATCRATE, FILES, Project
 
 
 def test_targets_and_outputs_by_name(project: Project) -> None:
@@ -84,6 +88,11 @@ def test_json(project: Project) -> None:
     (step,) = found["steps"]
     assert (step["what"], step["code"]) == ("compile mathlib", 1)
     assert "error[E0425]" in step["output"]
+    shutil.rmtree(project.out / "demo")
+    (project.out / "demo.fatbin").unlink()
+    assert str(project.out / "demo.fatbin") not in project.build("--json").json()["outputs"]
+    planned = project.build("--json", "--dry-run").json()
+    assert {step["code"] for step in planned["steps"]} == {None}
 
 
 def test_json_of_a_wrong_project_file(project: Project) -> None:
@@ -110,7 +119,75 @@ def test_no_project_file(tmp_path: Path) -> None:
         "  help: run it in the project's folder or name that with -C;"
         " `fatcrate build --help` shows how\n"
     )
-    assert Project(tmp_path).build("-C", "nowhere").code == 1
+    built = Project(tmp_path).build("-C", "nowhere")
+    assert (built.code, built.stderr) == (
+        2,
+        f"error[FC0101]: -C: {tmp_path}/nowhere is not a folder\n  help: check the path\n",
+    )
+
+
+def test_project_files_that_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "fatcrate.yaml"
+    file.symlink_to("gone")
+    head = f"error[FC0118]: {tmp_path}: its fatcrate.yaml is "
+    link = f"{head}a link to gone, which is not there\n"
+    assert Project(tmp_path).build().stderr.startswith(link)
+    file.unlink()
+    os.mkfifo(file)
+    assert Project(tmp_path).build().stderr.startswith(f"{head}not a regular file\n")
+    file.unlink()
+    file.mkdir()
+    assert Project(tmp_path).build().stderr.startswith(f"{head}a folder\n")
+
+
+@pytest.mark.parametrize("out", ["kern", "kern/src"])
+def test_outputs_among_sources(project: Project, out: str) -> None:
+    before = sorted(project.folder.rglob("*"))
+    built = project.build("--out", out)
+    assert built.code == 2
+    assert built.stderr.startswith(
+        f"error[FC0122]: {out}: holds the sources of crate 'kern'\n  --> fatcrate.yaml:5:3\n"
+    )
+    assert "help: choose a folder of its own for outputs" in built.stderr
+    assert sorted(project.folder.rglob("*")) == before
+
+
+def test_closed_streams(project: Project) -> None:
+    """Messages go nowhere, and not into a file that is opened in the stream's place."""
+    project.edit("mathlib.rs", "a * x + y", "a * x - y")
+    command = f"{FATCRATE} build mathlib <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], cwd=project.folder, check=False).returncode == 0
+    assert project.build("mathlib").ok().steps == []
+    assert project.ninja("-n", "mathlib") == "ninja: no work to do.\n"
+
+
+@pytest.mark.parametrize("words", ["build --json", "--version", "--help"])
+def test_a_full_disk_for_what_is_printed(project: Project, words: str) -> None:
+    command = f"{FATCRATE} {words} > /dev/full"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=project.folder, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_interrupted_before_anything_is_imported(tmp_path: Path) -> None:
+    """The first import of fatcrate's own sends the signal to itself."""
+    (tmp_path / "early.py").write_text(
+        "import importlib.abc, os, signal, sys\n"
+        "class Early(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'fatcrate.rules.cli':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Early())\n"
+        "from fatcrate.__main__ import entry\n"
+        "entry()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "early.py"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "fatcrate: interrupted\n")
 
 
 @pytest.mark.parametrize("out", [".", "..", "fatcrate.yaml"])

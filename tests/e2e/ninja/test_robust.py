@@ -46,7 +46,7 @@ def started(project: Project) -> None:
     wait_for((project.folder / "started").exists)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt_in_the_middle(project: Project, number: signal.Signals) -> None:
     """Ninja removes the outputs of the steps in progress; all others are as before."""
     slowed(project)
