@@ -6,14 +6,15 @@ import argparse
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from fatcrate.rules import errors
 from fatcrate.rules.ninja import plan, session
 from fatcrate.rules.ninja.display import Display, document, print_json
 from fatcrate.rules.ninja.plan import Plan
 from fatcrate.rules.ninja.runner import Outcome
 from fatcrate.rules.ninja.session import Session
-from fatcrate.toolchain.diagnostics import FatcrateError, report
+from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, report
 from fatcrate.toolchain.discover import discover
 
 if TYPE_CHECKING:
@@ -35,9 +36,19 @@ environment (missing tool, full disk); 130 interrupted
 """
 
 
-def parser() -> argparse.ArgumentParser:
+class _Parser(argparse.ArgumentParser):
+    """Keeps what is wrong with the command line, for ``--json``."""
+
+    fault = ""
+
+    def error(self, message: str) -> NoReturn:
+        self.fault = message
+        super().error(message)
+
+
+def parser() -> _Parser:
     """The command line of ``fatcrate build``."""
-    made = argparse.ArgumentParser(
+    made = _Parser(
         prog="fatcrate build",
         description="Build the targets of fatcrate.yaml with Ninja.",
         epilog=_EPILOG,
@@ -70,7 +81,14 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Runs the command; see ``--help``."""
-    args = parser().parse_args(argv)
+    reader = parser()
+    try:
+        args = reader.parse_args(argv)
+    except SystemExit:
+        if reader.fault and "--json" in argv:
+            fault = Diagnostic(errors.USAGE, reader.prog, reader.fault)
+            print_json(_failed_document(FatcrateError(fault), 0.0))
+        raise
     if args.generate:
         return _generate(args)
     display = Display(quiet=args.quiet, verbose=args.verbose, as_json=args.json)

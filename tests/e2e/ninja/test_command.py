@@ -102,6 +102,14 @@ def test_json_of_a_wrong_project_file(project: Project) -> None:
     assert [fault["code"] for fault in built.json()["diagnostics"]] == ["FC0113", "FC0111"]
 
 
+def test_json_of_a_wrong_command_line(project: Project) -> None:
+    built = project.build("--json", "-j", "0")
+    assert built.code == 2
+    (fault,) = built.json()["diagnostics"]
+    assert (fault["code"], fault["subject"]) == ("FC0101", "fatcrate build")
+    assert fault["message"] == "argument -j/--jobs: must be a number from 1, not '0'"
+
+
 def test_another_folder_for_project_and_outputs(project: Project, tmp_path: Path) -> None:
     elsewhere = Project(tmp_path)
     out = tmp_path / "elsewhere"
