@@ -21,7 +21,7 @@ from bench import harness
 ARCHS = ("sm_80", "sm_90")
 PTX = "+ptx83"
 
-_LIBRARY = """
+LIBRARY = """
 #![no_std]
 pub fn fold<T: Copy, F: Fn(T, T) -> T>(x: &[T], start: T, f: F) -> T {
     let mut s = start;
@@ -31,7 +31,7 @@ pub fn fold<T: Copy, F: Fn(T, T) -> T>(x: &[T], start: T, f: F) -> T {
 #[inline(never)]
 pub fn soften(x: f32) -> f32 { (x * x + 0.01) / (x + 2.0) }
 """
-_CRATE = """
+CRATE = """
 #![no_std]
 #![feature(stdarch_nvptx)]
 use core::arch::nvptx::{_block_dim_x, _block_idx_x, _syncthreads, _thread_idx_x};
@@ -86,11 +86,11 @@ class CrateSet:
 def make(folder: Path, crates: int) -> CrateSet:
     """Compiles the library and ``crates`` crates of three kernels."""
     shop = Workshop(discover(), folder)
-    (folder / "library.rs").write_text(_LIBRARY, encoding="utf-8")
+    (folder / "library.rs").write_text(LIBRARY, encoding="utf-8")
     _must(shop.compile("library", folder / "library.rs"), folder)
     for number in range(crates):
         source = folder / f"k{number:03}.rs"
-        source.write_text(_CRATE.replace("@", str(number)), encoding="utf-8")
+        source.write_text(CRATE.replace("@", str(number)), encoding="utf-8")
         _must(shop.compile(source.stem, source, deps=["library"]), folder)
     bitcode = []
     for name, path in shop.crates.items():

@@ -13,7 +13,7 @@ from bench import harness, lto_set, nvcc
 UNITS = 20
 ARCH = "sm_90"
 
-_UNIT = """
+CUDA_UNIT = """
 extern "C" __device__ float soften(float x);
 __device__ __forceinline__ unsigned long long index() {
   return blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +46,7 @@ extern "C" __global__ void nbody_@(unsigned long long n, const float *p, float *
   for (int k = 0; k < 3; k++) f[i * 3 + k] = s[k];
 }
 """
-_LIBRARY = """
+CUDA_LIBRARY = """
 extern "C" __device__ __noinline__ float soften(float x) { return (x * x + 0.01f) / (x + 2.0f); }
 """
 
@@ -54,8 +54,8 @@ extern "C" __device__ __noinline__ float soften(float x) { return (x * x + 0.01f
 def _compile(folder: Path) -> list[str]:
     made = []
     for name, text in [
-        ("library", _LIBRARY),
-        *((f"u{i:02}", _UNIT.replace("@", str(i))) for i in range(UNITS)),
+        ("library", CUDA_LIBRARY),
+        *((f"u{i:02}", CUDA_UNIT.replace("@", str(i))) for i in range(UNITS)),
     ]:
         (folder / f"{name}.cu").write_text(text, encoding="utf-8")
         options = ["-fatbin", "-rdc=true", "-dlto", f"-arch={ARCH}", "-fmad=false", "-O3"]
