@@ -13,7 +13,9 @@ from fatcrate.toolchain.identity import Identity
 
 def group(name: str, identity: Identity) -> list[Arch]:
     """What ``all`` and ``all-major`` stand for: cubins for every base arch (every first of a
-    generation) that the toolchain builds, and PTX of the newest for GPUs to come."""
+    generation) that the toolchain builds, and PTX of the newest of them for GPUs to come.
+
+    With newer PTX, devices that can run the last cubin would translate the PTX instead."""
     base = [a for text in identity.buildable() for a in arch.parse(text) if not a.suffix]
     base.sort()
     if not base:
@@ -24,7 +26,7 @@ def group(name: str, identity: Identity) -> list[Arch]:
         for candidate in base:
             first.setdefault(candidate.major, candidate)
         chosen = list(first.values())
-    return [*chosen, Arch("compute", base[-1].number)]
+    return [*chosen, Arch("compute", chosen[-1].number)]
 
 
 def resolve(

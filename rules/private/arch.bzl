@@ -129,7 +129,7 @@ def arch_group(name, cubin_archs):
 
     Returns:
       A list of names: each base arch, or the first of each generation, and PTX of the newest
-      for GPUs to come. Empty for another name.
+      of them for GPUs to come. Empty for another name.
     """
     if name not in ARCH_GROUPS:
         return []
@@ -140,7 +140,8 @@ def arch_group(name, cubin_archs):
         key = arch.number // 10 if name == "all-major" else arch.number
         if key not in first:
             first[key] = arch.name
-    return first.values() + ["compute_" + str(arch.number) for arch in base[-1:]]
+    names = first.values()
+    return names + [name.replace("sm_", "compute_") for name in names[-1:]]
 
 def _nearest(arch, known):
     """The buildable arches next to `arch` below and above, by number."""
