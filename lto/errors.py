@@ -168,7 +168,7 @@ NOT_PTX = Kind(
     "The assembler reads PTX text (UTF-8); the file holds something else.",
 )
 RELOCATABLE_COST = Kind(
-    "FC0335",
+    "FC0337",
     "a kernel pays for relocatable assembly",
     "A module that is assembled to be linked later is not optimised as a whole: a kernel may take"
     " more registers or stack than it would by itself.",
@@ -217,5 +217,7 @@ ALL: tuple[Kind, ...] = (
     SPILLS,
     BUDGET,
     NOT_PTX,
+    RELOCATABLE_COST,
+    NVLINK_FAILED,
     BAD_OPTION,
 )

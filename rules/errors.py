@@ -174,6 +174,13 @@ SYSROOT_FOLDER = Kind(
     EXIT_ENVIRONMENT,
 )
 
+NO_BAZEL_CRATES = Kind(
+    "FC0130",
+    "Bazel names no crates",
+    "`fatcrate rust-project --bazel` asks Bazel for the actions that compile crates for the GPU."
+    " Bazel failed, or the targets have none.",
+)
+
 ALL: tuple[Kind, ...] = (
     USAGE,
     COMPILER_CRASH,
@@ -201,4 +208,5 @@ ALL: tuple[Kind, ...] = (
     NO_DISASSEMBLER,
     NOT_DISASSEMBLED,
     SYSROOT_FOLDER,
+    NO_BAZEL_CRATES,
 )

@@ -7,6 +7,7 @@ Format: rust-analyzer's manual, "Non-Cargo Based Projects".
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import subprocess
@@ -29,6 +30,7 @@ diagnostics while you type, set in the editor
 examples:
   fatcrate rust-project
   fatcrate rust-project --output - | less
+  fatcrate rust-project --bazel //kernels/...
 """
 
 
@@ -47,38 +49,77 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="relative to the project's folder; '-' for stdout (default: %(default)s)",
     )
+    parser.add_argument(
+        "--bazel",
+        nargs="?",
+        const="//...",
+        metavar="PATTERN",
+        help="describe crates of a Bazel workspace: those that targets need (all of //...)",
+    )
+    parser.add_argument(
+        "--bazel-program",
+        default="bazel",
+        metavar="COMMAND",
+        help="Bazel, with its startup options (default: %(default)s)",
+    )
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; see ``--help``."""
     args = _parser().parse_args(argv)
-    places = session.places_of(args.root, args.out)
-    project = generate.read_project(places, session.PROJECT_FILE, {})
-    text = json.dumps(document(project, places, discover()), indent=2) + "\n"
+    if args.bazel:
+        root, found = _of_bazel(args)
+    else:
+        places = session.places_of(args.root, args.out)
+        project = generate.read_project(places, session.PROJECT_FILE, {})
+        root, found = places.root, document(project, places, discover())
+    text = json.dumps(found, indent=2) + "\n"
     if args.output == "-":
         sys.stdout.write(text)
     else:
-        path = places.absolute(args.output)
+        path = os.path.join(root, args.output)
         changed = atomic.write_if_changed(path, text.encode("utf-8"))
         verb = "wrote" if changed else "is as it was:"
         print(f"fatcrate: {verb} {os.path.relpath(path)}", file=sys.stderr)
     return 0
 
 
+def _of_bazel(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """The workspace's folder, and the content for its crates."""
+    from fatcrate.rules import bazel_crates
+
+    workspace = bazel_crates.load(args.root, args.bazel, args.bazel_program)
+    number = {crate.key: index for index, crate in enumerate(workspace.crates)}
+    entries = []
+    for crate in workspace.crates:
+        made = bazel_crates.entry(crate, workspace, number)
+        library = None
+        if crate.kind == "proc-macro":
+            library = os.path.join(workspace.execution_root, crate.library)
+        entries.append(_for_target(made, workspace.rustc, library))
+    return workspace.root, {**_sysroot(discover()), "crates": entries}
+
+
+def _sysroot(tools: Tools) -> dict[str, str]:
+    source = {"sysroot_src": tools.rust_src} if tools.rust_src else {}
+    return {"sysroot": tools.sysroot, **source}
+
+
 def document(project: Project, places: Places, tools: Tools) -> dict[str, Any]:
     """The file's content: each crate after those that it depends on."""
     order = _order(project)
-    cfgs = _target_cfgs(tools.rustc)
     number = {key: index for index, key in enumerate(order)}
     own = {crate.key for crate in lint.own_crates(project)}
-    return {
-        "sysroot": tools.sysroot,
-        **({"sysroot_src": tools.rust_src} if tools.rust_src else {}),
-        "crates": [
-            _crate(project.crates[key], project, places, number, cfgs, key in own) for key in order
-        ],
-    }
+    entries = []
+    for key in order:
+        crate = project.crates[key]
+        made = _crate(crate, project, places, number, key in own)
+        library = None
+        if crate.proc_macro:
+            library = places.absolute(f"{places.out}/crates/{key}/lib{crate.name}.so")
+        entries.append(_for_target(made, tools.rustc, library))
+    return {**_sysroot(tools), "crates": entries}
 
 
 def _order(project: Project) -> list[str]:
@@ -97,7 +138,16 @@ def _order(project: Project) -> list[str]:
     return list(order)
 
 
-def _target_cfgs(compiler: str) -> list[str]:
+def _for_target(made: dict[str, Any], compiler: str, library: str | None) -> dict[str, Any]:
+    """Adds what depends on whether the crate is for the GPU, or a proc macro in ``library``."""
+    if library is not None:
+        return {**made, "proc_macro_dylib_path": library}
+    cfgs = [*_target_cfgs(compiler), *made["cfg"]]
+    return {**made, "cfg": cfgs, "target": names.NVPTX_TRIPLE}
+
+
+@functools.cache
+def _target_cfgs(compiler: str) -> tuple[str, ...]:
     """What `cfg` sees on the GPU."""
     done = subprocess.run(
         [compiler, "--print", "cfg", "--target", names.NVPTX_TRIPLE, "-Copt-level=3"],
@@ -107,39 +157,24 @@ def _target_cfgs(compiler: str) -> list[str]:
         text=True,
         check=True,
     )
-    return done.stdout.split("\n")[:-1]
+    return tuple(done.stdout.splitlines())
 
 
 def _crate(
-    crate: Crate,
-    project: Project,
-    places: Places,
-    number: dict[str, int],
-    target_cfgs: list[str],
-    own: bool,
+    crate: Crate, project: Project, places: Places, number: dict[str, int], own: bool
 ) -> dict[str, Any]:
-    features = [f'feature="{feature}"' for feature in crate.features]
     root = places.absolute(crate.source)
-    found: dict[str, Any] = {
+    return {
         "display_name": crate.key,
         "root_module": root,
         "edition": crate.edition,
         "deps": [
-            {
-                "crate": number[dep.crate],
-                "name": dep.extern or project.crates[dep.crate].name,
-            }
+            {"crate": number[dep.crate], "name": dep.extern or project.crates[dep.crate].name}
             for dep in crate.deps
         ],
-        "cfg": [*([] if crate.proc_macro else target_cfgs), *features, *crate.cfgs],
+        "cfg": [*(f'feature="{feature}"' for feature in crate.features), *crate.cfgs],
         "env": dict(crate.env),
         "is_workspace_member": own,
         "is_proc_macro": crate.proc_macro,
         "source": {"include_dirs": [os.path.dirname(root)], "exclude_dirs": []},
     }
-    if crate.proc_macro:
-        library = f"{places.out}/crates/{crate.key}/lib{crate.name}.so"
-        found["proc_macro_dylib_path"] = places.absolute(library)
-    else:
-        found["target"] = names.NVPTX_TRIPLE
-    return found

@@ -29,9 +29,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     base = tmp_path_factory.mktemp("both")
     shutil.copytree(PROJECT, base / "project")
     workspace = bazel.scratch(base / "project", base / "bazel", {})
-    subprocess.run(
-        [bazel.fatcrate(), "build", "--quiet"], cwd=workspace.root, check=True, timeout=300
-    )
+    subprocess.run(bazel.fatcrate("build", "--quiet"), cwd=workspace.root, check=True, timeout=300)
     workspace.build("//...")
     yield workspace
     workspace.close()
@@ -57,14 +55,14 @@ def ninja_commands(workspace: Workspace, tools: Tools, cache: Path) -> set[tuple
 
     With an empty cache even the sysroot is to be built; nothing is run here.
     """
-    plan = [bazel.fatcrate(), "build", "--quiet", "--dry-run", "--out", "planned"]
+    plan = bazel.fatcrate("build", "--quiet", "--dry-run", "--out", "planned")
     environ = os.environ | {"XDG_CACHE_HOME": str(cache)}
     subprocess.run(plan, cwd=workspace.root, env=environ, check=True, timeout=60)
     show = [bazel.ninja(), "-C", workspace.root / "planned", "-t", "commands"]
     done = subprocess.run(show, capture_output=True, text=True, check=True)
     found = []
     for command in done.stdout.splitlines():
-        words = shlex.split(command.partition(" exec ")[2])
+        words = shlex.split(command.partition(" exec ")[2], comments=True)
         if "fatcrate" not in words:
             continue  # an edge that only gives outputs a name
         words = words[words.index("fatcrate") + 1 :]

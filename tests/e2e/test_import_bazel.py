@@ -20,7 +20,7 @@ def test_bazel_builds_what_ninja_builds(tmp_path: Path) -> None:
     workspace = bazel.scratch(place, tmp_path / "bazel", {})
     try:
         for argv in (["import", "--offline", "--bazel"], ["build"]):
-            done = subprocess.run([bazel.fatcrate(), *argv], cwd=place, capture_output=True)
+            done = subprocess.run(bazel.fatcrate(*argv), cwd=place, capture_output=True)
             assert done.returncode == 0, done.stderr.decode()
         workspace.build("//:demo")
         for name in ("demo.fatbin", "demo.x86_64.o", "demo.h"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,18 @@ def test_bazel(tmp_path: Path) -> None:
     try:
         workspace.run("build", "//...")
         assert "nothing was run" in ok(run(project, project / ".out/bin/host"))
+        program = f"bazel --nohome_rc --output_user_root={tmp_path / 'bazel'}"
+        ok(run(project, FATCRATE, "rust-project", "--bazel", "--bazel-program", program))
+        found = json.loads((project / "rust-project.json").read_text())["crates"]
+        assert [crate["display_name"] for crate in found] == ["gpu", "vision"]
+        assert found[1]["root_module"] == str(project / "src/lib.rs")
+        assert found[1]["deps"] == [{"crate": 0, "name": "gpu"}]
+        assert found[1]["is_workspace_member"] and not found[0]["is_workspace_member"]
+        done = run(
+            project, FATCRATE, "rust-project", "--bazel", "//gone", "--bazel-program", program
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith("error[FC0130]: bazel: aquery failed\n  note: ERROR: ")
     finally:
         workspace.close()
     assert bazel.CHECKOUT.is_dir()

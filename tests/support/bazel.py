@@ -45,9 +45,9 @@ def program() -> str:
     return found
 
 
-def fatcrate() -> str:
-    """Path of the command ``fatcrate`` that goes with the interpreter of the tests."""
-    return str(Path(sys.executable).parent / "fatcrate")
+def fatcrate(*argv: str) -> list[str]:
+    """The command ``fatcrate`` of the interpreter that runs the tests."""
+    return [sys.executable, "-m", "fatcrate", *argv]
 
 
 def ninja() -> str:

@@ -94,7 +94,7 @@ def test_the_cost_is_a_warning() -> None:
     whole = [budget.Resources("k", registers=32), budget.Resources("same")]
     (found,) = budget.relocation_costs(relocatable, whole, parse_one("sm_90"))
     assert found.render() == (
-        "warning[FC0335]: k: takes 38 registers and 40 bytes of stack on sm_90; assembled as a"
+        "warning[FC0337]: k: takes 38 registers and 40 bytes of stack on sm_90; assembled as a"
         " whole program 32 and 0\n"
         "  help: leave `relocatable` off, or put its crates into one partition"
     )
