@@ -31,7 +31,7 @@ TEGRA: Final = frozenset({53, 62, 72, 87, 88, 101, 110})
 
 #: Chips that rank a cubin of their major like any other but cannot run it: (cubin, device).
 #: 10.7 refuses code of 10.0 and 10.3, and does not fall back to PTX.
-REFUSED: Final = frozenset({(100, 107), (103, 107)})
+_BROKEN: Final = frozenset({(100, 107), (103, 107)})
 
 _KIND_RANK = {"cubin": 1, "ptx": 0, "ltoir": 0}
 _SUFFIX_RANK = {"a": 2, "f": 1, "": 0}
@@ -105,7 +105,7 @@ def choose(items: Sequence[Candidate | None], device: int, *, exact: bool = Fals
         return Selection(device, None, _nothing(items, device, exact), known)
     best = -max(usable)[1]
     item = _at(items, best)
-    if item.kind == "cubin" and (item.arch.number, device) in REFUSED:
+    if item.kind == "cubin" and (item.arch.number, device) in _BROKEN:
         reason = (
             f"{item} ranks first, but {dotted(device)} cannot run it and does not fall back to PTX"
         )

@@ -24,7 +24,7 @@ from fatcrate.fatbin.checks import (
     WRONG_KIND,
     Check,
 )
-from fatcrate.fatbin.select import DEVICES, REFUSED, Candidate, accepts, choose, dotted
+from fatcrate.fatbin.select import DEVICES, Candidate, accepts, choose, dotted
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import (
@@ -171,10 +171,7 @@ def _check_selection(
     for device in DEVICES:
         result = choose(items, device)
         if result.index is None:
-            # Nothing of its generation but a cubin of its own would serve a chip that refuses
-            # the others' cubins.
-            refused = any((item.arch.number, device) in REFUSED for item in items)
-            if low < device and (device < high or device // 10 in majors) and not refused:
+            if low < device and (device < high or device // 10 in majors):
                 uncovered.append(device)
             continue
         best = items[result.index]

@@ -106,8 +106,8 @@ _CASES = {
         "  help: add a cubin of the PTX's SM, or lower the PTX's arch\n",
     ),
     "uncovered-device": (
-        "sm_80={cubin:80} sm_100={cubin:100} compute_100={ptx:100}",
-        "warning[FC0442]: k.fatbin: no image runs on 9.0 [uncovered-device]\n"
+        "sm_100={cubin:100} compute_100={ptx:100}",
+        "warning[FC0442]: k.fatbin: no image runs on 10.7 [uncovered-device]\n"
         "  help: add a cubin for the device or PTX of its compute capability or an older one\n",
     ),
 }
