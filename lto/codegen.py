@@ -13,7 +13,7 @@ import dataclasses
 
 from fatcrate.lto import emit, errors, generate, isolate, policy, repro
 from fatcrate.lto.engine import Target, Tuning, choose
-from fatcrate.lto.options import add_engine
+from fatcrate.lto.options import add_engine, add_timeout
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
@@ -79,13 +79,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--remarks", metavar="YAML", help="write LLVM's optimisation remarks")
     _add_policy(p)
     add_engine(p)
-    p.add_argument(
-        "--timeout",
-        type=float,
-        default=isolate.DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help="end LLVM after this time (default: %(default)s)",
-    )
+    add_timeout(p)
     return p
 
 

@@ -100,13 +100,7 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_questions(p)
     options.add_engine(p)
-    p.add_argument(
-        "--timeout",
-        type=float,
-        default=isolate.DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help="end LLVM after this time (default: %(default)s)",
-    )
+    options.add_timeout(p)
     return p
 
 

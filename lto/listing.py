@@ -38,13 +38,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--output", required=True, metavar="LL", help="the text")
     p.add_argument("--kernel", metavar="NAME", help="only what this kernel reaches in the files")
     options.add_engine(p)
-    p.add_argument(
-        "--timeout",
-        type=float,
-        default=isolate.DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help="end LLVM after this time (default: %(default)s)",
-    )
+    options.add_timeout(p)
     return p
 
 

@@ -1,20 +1,31 @@
-"""Options that LINK and CODEGEN share."""
+"""Options of the steps that run LLVM."""
 
 from __future__ import annotations
 
 import argparse
 
-from fatcrate.lto import engine, errors
+from fatcrate.lto import engine, errors, isolate
 from fatcrate.toolchain.diagnostics import fail
 
 
 def add_engine(p: argparse.ArgumentParser) -> None:
-    """The option that chooses the LLVM, shared with CODEGEN."""
+    """The option that chooses the LLVM."""
     p.add_argument(
         "--engine",
         default="llvmlite",
         metavar="NAME",
         help="llvmlite, libllvm (rustc's own libLLVM) or libllvm=PATH (default: %(default)s)",
+    )
+
+
+def add_timeout(p: argparse.ArgumentParser) -> None:
+    """The option that bounds the time of LLVM in its worker process."""
+    p.add_argument(
+        "--timeout",
+        type=float,
+        default=isolate.DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help="end LLVM after this time (default: %(default)s)",
     )
 
 

@@ -23,9 +23,15 @@ LIBRARY_INTERFACE = frozenset(
     {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", *DRIVER_SYMBOLS}
 )
 
-#: Allocates with an alignment that the heap does not give: the address that `malloc` returned
-#: is kept in the 8 bytes before the block, for `free`. `%align` is a power of two above 16.
-_ALIGNED = """define linkonce_odr hidden ptr @__fc_aligned_alloc(i64 %size, i64 %align) {{
+#: Allocates at any alignment. The device heap aligns to 16; for more, the address that `malloc`
+#: returned is kept in the 8 bytes before the block, for `free`. `%align` is a power of two.
+_ALLOCATE = """define linkonce_odr hidden ptr @__fc_allocate(i64 %size, i64 %align) {{
+  %big = icmp ugt i64 %align, 16
+  br i1 %big, label %aligned, label %plain
+plain:
+  %q = call ptr @malloc(i64 %size)
+  ret ptr %q
+aligned:
   %whole = add i64 %size, %align
   %p = call ptr @malloc(i64 %whole)
   %none = icmp eq ptr %p, null
@@ -34,8 +40,8 @@ place:
   %start = ptrtoint ptr %p to i64
   %above = add i64 %start, %align
   %mask = sub i64 0, %align
-  %aligned = and i64 %above, %mask
-  %offset = sub i64 %aligned, %start
+  %multiple = and i64 %above, %mask
+  %offset = sub i64 %multiple, %start
   %block = getelementptr i8, ptr %p, i64 %offset
   %slot = getelementptr i8, ptr %block, i64 -8
   store ptr %p, ptr %slot
@@ -46,7 +52,13 @@ refuse:
 declare ptr @malloc(i64)
 """
 
-_FREE = """define linkonce_odr hidden void @__fc_aligned_free(ptr %p) {{
+_RELEASE = """define linkonce_odr hidden void @__fc_release(ptr %p, i64 %align) {{
+  %big = icmp ugt i64 %align, 16
+  br i1 %big, label %aligned, label %plain
+plain:
+  call void @free(ptr %p)
+  ret void
+aligned:
   %slot = getelementptr i8, ptr %p, i64 -8
   %whole = load ptr, ptr %slot
   call void @free(ptr %whole)
@@ -55,85 +67,50 @@ _FREE = """define linkonce_odr hidden void @__fc_aligned_free(ptr %p) {{
 declare void @free(ptr)
 """
 
-#: rustc's allocator interface (``library/alloc/src/alloc.rs``). The device heap aligns to 16.
+#: rustc's allocator interface (``library/alloc/src/alloc.rs``).
 _SHIM = {
     "__rust_alloc": """define noalias ptr @{name}(i64 %size, i64 %align) {{
-  %big = icmp ugt i64 %align, 16
-  br i1 %big, label %aligned, label %plain
-plain:
-  %p = call ptr @malloc(i64 %size)
+  %p = call ptr @__fc_allocate(i64 %size, i64 %align)
   ret ptr %p
-aligned:
-  %q = call ptr @__fc_aligned_alloc(i64 %size, i64 %align)
-  ret ptr %q
 }}
 """
-    + _ALIGNED,
+    + _ALLOCATE,
     "__rust_alloc_zeroed": """define noalias ptr @{name}(i64 %size, i64 %align) {{
-  %big = icmp ugt i64 %align, 16
-  br i1 %big, label %aligned, label %plain
-plain:
-  %p = call ptr @malloc(i64 %size)
-  br label %check
-aligned:
-  %q = call ptr @__fc_aligned_alloc(i64 %size, i64 %align)
-  br label %check
-check:
-  %block = phi ptr [ %p, %plain ], [ %q, %aligned ]
-  %none = icmp eq ptr %block, null
+  %p = call ptr @__fc_allocate(i64 %size, i64 %align)
+  %none = icmp eq ptr %p, null
   br i1 %none, label %done, label %clear
 clear:
-  call void @llvm.memset.p0.i64(ptr %block, i8 0, i64 %size, i1 false)
+  call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 %size, i1 false)
   br label %done
 done:
-  ret ptr %block
+  ret ptr %p
 }}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
-    + _ALIGNED,
+    + _ALLOCATE,
     "__rust_dealloc": """define void @{name}(ptr %p, i64 %size, i64 %align) {{
-  %big = icmp ugt i64 %align, 16
-  br i1 %big, label %aligned, label %plain
-plain:
-  call void @free(ptr %p)
-  ret void
-aligned:
-  call void @__fc_aligned_free(ptr %p)
+  call void @__fc_release(ptr %p, i64 %align)
   ret void
 }}
 """
-    + _FREE,
+    + _RELEASE,
     "__rust_realloc": """define noalias ptr @{name}(ptr %p, i64 %old, i64 %align, i64 %new) {{
-  %big = icmp ugt i64 %align, 16
-  br i1 %big, label %aligned, label %plain
-plain:
-  %a = call ptr @malloc(i64 %new)
-  br label %check
-aligned:
-  %b = call ptr @__fc_aligned_alloc(i64 %new, i64 %align)
-  br label %check
-check:
-  %q = phi ptr [ %a, %plain ], [ %b, %aligned ]
+  %q = call ptr @__fc_allocate(i64 %new, i64 %align)
   %none = icmp eq ptr %q, null
   br i1 %none, label %done, label %move
 move:
   %less = icmp ult i64 %old, %new
   %count = select i1 %less, i64 %old, i64 %new
   call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %p, i64 %count, i1 false)
-  br i1 %big, label %freealigned, label %freeplain
-freeplain:
-  call void @free(ptr %p)
-  br label %done
-freealigned:
-  call void @__fc_aligned_free(ptr %p)
+  call void @__fc_release(ptr %p, i64 %align)
   br label %done
 done:
   ret ptr %q
 }}
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
-    + _ALIGNED
-    + _FREE,
+    + _ALLOCATE
+    + _RELEASE,
     "__rust_no_alloc_shim_is_unstable_v2": """define void @{name}() alwaysinline {{
   ret void
 }}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 
@@ -247,6 +248,17 @@ def _found_rust(result: Survey, candidate: RustCandidate, rust: tuple[Rustc, Rus
     result.found(name, candidate.rust_src or candidate.prebuilt, source.version, where)
 
 
+@dataclass(frozen=True)
+class _CudaFile:
+    """A file of a CUDA root: what it is called, the variable that names it, where it lies."""
+
+    name: str
+    variable: str
+    folder: str
+    file: str
+    get: str
+
+
 def _cuda(watch: Watch, request: Request, folder: str, name: str) -> tuple[str, str] | None:
     """The first CUDA root that has ``name``: (path, provenance)."""
     for root in locate.cuda_roots(watch, request):
@@ -280,16 +292,23 @@ def _explicit(
     return None
 
 
+def _cuda_file(
+    watch: Watch, request: Request, result: Survey, tool: _CudaFile, chosen: str
+) -> tuple[str, str] | None:
+    """Path and provenance of one of CUDA's files, as ``chosen`` or from the first root with it."""
+    if chosen:
+        return _explicit(watch, result, tool.name, tool.variable, chosen)
+    place = _cuda(watch, request, tool.folder, tool.file)
+    if place is None:
+        _missing(result, tool.name, "is not installed", f"{tool.get}, or a CUDA toolkit")
+    return place
+
+
 def _ptxas(watch: Watch, request: Request, result: Survey) -> Ptxas | None:
-    if request.ptxas:
-        place = _explicit(watch, result, "ptxas", "FATCRATE_PTXAS", request.ptxas)
-        if place is None:
-            return None
-    else:
-        place = _cuda(watch, request, "binaries", "ptxas")
-        if place is None:
-            _missing(result, "ptxas", "is not installed", f"{GET_PTXAS}, or a CUDA toolkit")
-            return None
+    tool = _CudaFile("ptxas", "FATCRATE_PTXAS", "binaries", "ptxas", GET_PTXAS)
+    place = _cuda_file(watch, request, result, tool, request.ptxas)
+    if place is None:
+        return None
     try:
         ptxas = probe.ptxas(place[0])
     except FatcrateError as error:
@@ -300,15 +319,12 @@ def _ptxas(watch: Watch, request: Request, result: Survey) -> Ptxas | None:
 
 
 def _libdevice(watch: Watch, request: Request, result: Survey) -> Libdevice | None:
-    if request.libdevice:
-        place = _explicit(watch, result, "libdevice", "FATCRATE_LIBDEVICE", request.libdevice)
-        if place is None:
-            return None
-    else:
-        place = _cuda(watch, request, "libdevice", "libdevice.10.bc")
-        if place is None:
-            _missing(result, "libdevice", "is not installed", f"{GET_LIBDEVICE}, or a CUDA toolkit")
-            return None
+    tool = _CudaFile(
+        "libdevice", "FATCRATE_LIBDEVICE", "libdevice", "libdevice.10.bc", GET_LIBDEVICE
+    )
+    place = _cuda_file(watch, request, result, tool, request.libdevice)
+    if place is None:
+        return None
     digest = probe.sha256(place[0])
     result.found("libdevice", place[0], digest[:12], _wheel(place[1], "nvidia-nvvm"))
     return Libdevice(digest)
