@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 
-from fatcrate.rules.ninja import plan, session, sweep
+from fatcrate.rules.ninja import lock, plan, session, sweep
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.places import Places
 
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
     places = session.places_of(args.root, args.out)
     removed = 0
     if os.path.isdir(places.absolute(places.own(""))):
-        with session.locked(places, display):
+        with lock.locked(places, display):
             removed = _clean(places)
     if args.sysroots:
         shutil.rmtree(plan.cache_folder(places), ignore_errors=True)

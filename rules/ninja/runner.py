@@ -16,7 +16,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from fatcrate.rules import errors
 from fatcrate.toolchain.diagnostics import fail
@@ -150,6 +152,46 @@ class _Reader:
         self.listener.on_line(step, text)
 
 
+@dataclass
+class _Watch:
+    """A process that interrupts a process group when this one is gone, whatever killed it."""
+
+    pid: int = 0
+    alive: int = -1  # the watcher reads the other end
+
+    def start(self, group: int) -> None:
+        """Forks it. Processes forked before this do not hold the pipe open."""
+        end, self.alive = os.pipe()
+        with suppress(OSError):
+            self.pid = os.fork() or _watch_and_exit(end, group)
+        os.close(end)
+
+    def stop(self) -> None:
+        """Sends it away."""
+        if self.alive >= 0:
+            with suppress(OSError):
+                os.write(self.alive, b"x")
+            os.close(self.alive)
+            self.alive = -1
+        if self.pid:
+            os.waitpid(self.pid, 0)
+            self.pid = 0
+
+
+def _watch_and_exit(end: int, group: int) -> NoReturn:
+    """The watcher's whole life."""
+    try:
+        os.setpgid(0, 0)  # the terminal's Ctrl-C is not for it
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        os.dup2(end, 0)
+        os.closerange(1, os.sysconf("SC_OPEN_MAX"))  # pipes and the lock among them
+        if not os.read(0, 1):
+            os.killpg(group, signal.SIGINT)
+    finally:
+        os._exit(0)
+
+
 def run(
     ninja: str,
     folder: str,
@@ -157,11 +199,13 @@ def run(
     listener: Listener,
     variables: Mapping[str, str] | None = None,
     on_work: Callable[[], None] = lambda: None,
+    keep: Sequence[int] = (),
 ) -> Outcome:
     """Runs Ninja in ``folder``, with ``variables`` added to its environment.
 
-    ``on_work`` is called once, soon after it is clear that there is something to do. SIGINT and
-    SIGTERM are passed on to Ninja, and awaited.
+    ``on_work`` is called once, soon after it is clear that there is something to do. SIGINT,
+    SIGTERM and SIGHUP are passed on to Ninja, and awaited; should this process be killed, Ninja
+    is interrupted. ``keep`` are descriptors that Ninja and the steps inherit.
     """
     environment = {**os.environ, **(variables or {}), "NINJA_STATUS": f"{_MARK}%f/%t "}
     process = subprocess.Popen(
@@ -175,7 +219,14 @@ def run(
         errors="replace",
         # A group of its own: Ctrl-C reaches us alone, and we tell Ninja once.
         process_group=0,
+        pass_fds=keep,
     )
+    watch = _Watch()
+
+    def begin() -> None:
+        on_work()
+        watch.start(process.pid)
+
     reader = _Reader(listener)
     interrupted = False
 
@@ -195,11 +246,11 @@ def run(
         # Within this time Ninja tells that it has nothing to do, if that is so.
         idle, _, _ = select.select([process.stdout], [], [], _IDLE_SECONDS)
         if not idle:
-            on_work()
+            begin()
         for line in process.stdout:
             if idle and line.startswith(_MARK):
                 idle = []
-                on_work()
+                begin()
             reader.line(line.rstrip("\n"))
         reader.end()
         code = process.wait()
@@ -209,4 +260,5 @@ def run(
         if process.poll() is None:
             process.kill()
             process.wait()
+        watch.stop()
     return Outcome(code, reader.steps, reader.messages, interrupted)

@@ -6,14 +6,13 @@ import argparse
 import errno
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from fatcrate.rules import errors
-from fatcrate.rules.ninja import client, damage, plan, runner, server
+from fatcrate.rules.ninja import client, damage, lock, plan, runner, server
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import Plan
@@ -109,6 +108,7 @@ class Session:
     plan: Plan
     args: argparse.Namespace
     display: Display
+    lock: int  # the descriptor of the output folder's lock
 
     def run(self, outputs: Sequence[str], *flags: str) -> Outcome:
         """Runs Ninja for outputs as it names them. Raises what :func:`refused` does."""
@@ -123,7 +123,8 @@ class Session:
         with server.serving() as host:
             variables = {client.VARIABLE: host.name}
             outcome = runner.run(
-                ninja, self.places.folder, arguments, listener, variables, host.start
+                *(ninja, self.places.folder, arguments, listener, variables, host.start),
+                keep=(self.lock,),
             )
         display.end()
         if planned:
@@ -143,55 +144,12 @@ def open_session(
     """
     places = places_of(args.root, args.out)
     options = plan.Options(tuple(archs), args.allow_untested_llvm, temps)
-    with locked(places, display):
+    with lock.locked(places, display) as held:
         tools = discover(allow_untested_llvm=args.allow_untested_llvm)
         if temps == "numbered":
             disassembler(tools)
         made = plan.make(places, PROJECT_FILE, tools, options)
-        yield Session(places, tools, made, args, display)
-
-
-@contextmanager
-def locked(places: Places, display: Display) -> Iterator[None]:
-    """One build at a time in an output folder; a second one says that it waits.
-
-    The lock file holds the number of the process that builds. Finding one when nobody holds
-    the lock means that the process was killed; what it left behind is removed.
-    """
-    import fcntl
-
-    own = places.absolute(places.own(""))
-    there = os.path.isdir(own)
-    os.makedirs(own, exist_ok=True)
-    with open(os.path.join(own, "lock"), "a+") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = _holder(stream)
-            by = f" by process {holder}" if holder else ""
-            display.say(f"waiting: another build runs in {places.out}{by}")
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        if _holder(stream):
-            from fatcrate.rules.ninja import sweep
-
-            sweep.remove_temporary(places)
-        stream.truncate(0)
-        stream.write(str(os.getpid()))
-        stream.flush()
-        try:
-            yield
-        except FatcrateError as error:
-            kinds = [fault.kind for fault in error.diagnostics]
-            if not there and errors.BAD_OUTPUT_FOLDER in kinds:
-                shutil.rmtree(own, ignore_errors=True)
-            raise
-        finally:
-            stream.truncate(0)
-
-
-def _holder(stream: TextIO) -> str:
-    stream.seek(0)
-    return stream.read().strip()
+        yield Session(places, tools, made, args, display, held)
 
 
 def disassembler(tools: Tools, hint: str = "") -> str:

@@ -109,6 +109,106 @@ def test_killed_builds_leave_nothing_that_hurts(project: Project) -> None:
     assert project.leftovers() == []
 
 
+def _killed(project: Project, *, children: bool = False) -> subprocess.Popen[str]:
+    """Starts a build and kills it in its middle; its children too, but not theirs, the steps."""
+    process = project.start(start_new_session=True)
+    started(project)
+    (project.folder / "started").unlink()
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process.pid)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    process.kill()
+    for pid in listed if children else []:
+        os.kill(int(pid), signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    return process
+
+
+def test_a_killed_driver_takes_its_steps_along(project: Project) -> None:
+    """The step in progress would last for ever; the second build starts at once."""
+    slowed(project)
+    process = _killed(project)
+    second = project.start()
+    started(project)  # by the second, since the first one's step is gone
+    (project.folder / "slow").unlink()
+    _, stderr = second.communicate(timeout=120)
+    assert second.returncode == 0, stderr
+    assert "compile util" in stderr
+    assert project.build().ok().steps == []
+    assert project.leftovers() == []
+    process.communicate(timeout=60)
+    clean = Project(project.folder / "clean")
+    shutil.copytree(project.folder, clean.folder, ignore=shutil.ignore_patterns("fatcrate-out"))
+    clean.build().ok()
+    assert clean.hashes() == project.hashes()
+
+
+def test_steps_without_a_driver_hold_the_lock(project: Project) -> None:
+    """Driver, watcher and Ninja are killed, the step is not: the second build waits for it."""
+    slowed(project)
+    process = _killed(project, children=True)
+    second = project.start()
+    line = second.stderr.readline() if second.stderr else ""
+    assert line == (
+        "fatcrate: waiting: steps of a build that was killed still run in fatcrate-out\n"
+    )
+    assert second.poll() is None
+    (project.folder / "slow").unlink()
+    _, stderr = second.communicate(timeout=120)
+    assert second.returncode == 0, stderr
+    assert "compile util" in stderr
+    assert project.build().ok().steps == []
+    assert project.leftovers() == []
+    process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_ended_at_any_moment(
+    project: Project, number: signal.Signals, full: bool, tmp_path: Path
+) -> None:
+    """A build that ends at some moment and another right behind it: the right bytes."""
+    clean = Project(tmp_path / "clean")
+    shutil.copytree(project.folder, clean.folder, ignore=shutil.ignore_patterns("fatcrate-out"))
+    clean.edit("mathlib.rs", "a * x + y", "a * x - y").build().ok()
+    for turn in range(12 if full else 3):
+        project.edit("mathlib.rs", "a * x + y", "a * x - y")
+        process = project.start()
+        time.sleep(0.1 + turn * (0.09 if full else 0.4))
+        process.send_signal(number)
+        built = project.build().ok()
+        assert "Traceback" not in built.stderr
+        _, stderr = process.communicate(timeout=60)
+        assert "Traceback" not in stderr
+        assert project.hashes() == clean.hashes(), turn
+        assert project.build().ok().steps == []
+        assert project.leftovers() == []
+        project.edit("mathlib.rs", "a * x - y", "a * x + y").build().ok()
+
+
+def test_a_lock_file_that_clean_removed(project: Project) -> None:
+    """Who waited for the removed file does not build beside who locked the new one."""
+    slowed(project)
+    lock = project.out / ".fatcrate/lock"
+    first = project.start()
+    started(project)
+    waiting = project.start()
+    assert waiting.stderr is not None
+    waiting.stderr.readline()
+    lock.unlink()  # as `fatcrate clean` does while it holds it
+    third = project.start()
+    wait_for(lambda: lock.exists() and lock.read_text() == str(third.pid))
+    (project.folder / "slow").unlink()
+    waiting.communicate(timeout=120)
+    assert waiting.returncode == 0
+    for process in (first, third):
+        process.communicate(timeout=120)
+    assert project.build().ok().steps == []
+    assert project.leftovers() == []
+
+
 def test_two_builds_at_once(project: Project) -> None:
     slowed(project)
     first = project.start()
