@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from fatcrate.lto import bitcode, codegen, errors, inputs, link
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, names
-from fatcrate.toolchain.diagnostics import fail, guarded
+from fatcrate.toolchain.diagnostics import fail
+from fatcrate.toolchain.guard import guarded
 
 _EPILOG = """\
 examples (in .cargo/config.toml):

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from fatcrate.toolchain.diagnostics import EXIT_USAGE, Kind, guarded
+from fatcrate.toolchain.guard import EXIT_USAGE, guarded
+
+TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fatcrate.toolchain.diagnostics import Kind
 
 
-@dataclass(frozen=True)
 class Command:
     """``entry`` is ``module:function``; function(argv: list[str]) -> exit status."""
 
-    entry: str
-    summary: str
+    def __init__(self, entry: str, summary: str) -> None:
+        self.entry = entry
+        self.summary = summary
 
 
 #: Group heading -> command -> what runs it.

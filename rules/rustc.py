@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import _signal  # type: ignore[import-not-found]  # `signal` brings `enum`, which takes time
 import os
-import subprocess
-from typing import BinaryIO
+
+TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from typing import BinaryIO, NoReturn
 
 #: What every rustc that a step starts sees. The host linker of proc macros finds its parts
 #: through PATH; RUSTC_BOOTSTRAP permits the unstable flags that GPU code needs; RUSTC_ICE=0
@@ -40,33 +42,65 @@ def run(
         argv = [*argv, "--error-format=json"]
     # On a terminal rustc itself writes there, with its colours; else we keep the end of it.
     watched = diagnostics is not None or not os.isatty(2)
+    process, stderr = _start(argv, variables, watched)
     try:
-        process = subprocess.Popen(
-            argv,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE if watched else None,
-        )
-    except OSError as error:
-        _no_tool(argv[0], error)
-    try:
-        tail = _forward(process, diagnostics) if watched else b""
-        code = process.wait()
+        tail = _forward(stderr, diagnostics) if watched else b""
+        _, status = os.waitpid(process, 0)
     except BaseException:
-        process.kill()
-        process.wait()
+        os.kill(process, _signal.SIGKILL)
+        os.waitpid(process, 0)
         raise
+    finally:
+        if watched:
+            os.close(stderr)
+    code = os.waitstatus_to_exitcode(status)
     if code not in (0, 1) or (code and any(mark in tail for mark in _DISK_MARKS)):
         _abnormal(argv[0], code, tail)
     return code
 
 
-def _forward(process: subprocess.Popen[bytes], diagnostics: BinaryIO | None) -> bytes:
-    """Copies the process's stderr to ours until it ends; returns its last bytes."""
-    assert process.stderr is not None
+def _start(argv: list[str], variables: dict[str, str], watched: bool) -> tuple[int, int]:
+    """The process, and where its stderr can be read if that is ``watched``, else -1.
+
+    This is what ``subprocess.Popen`` does, whose module takes as long to import as a small
+    crate takes to compile.
+    """
+    ours, theirs = os.pipe() if watched else (-1, -1)
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]]
+    actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+    if watched:
+        actions.append((os.POSIX_SPAWN_DUP2, theirs, 2))
+    # Signals that Python ignores have their usual meaning there.
+    usual = [_signal.SIGPIPE, _signal.SIGXFSZ]
+    try:
+        path = _executable(argv[0], variables)
+        process = os.posix_spawn(path, argv, variables, file_actions=actions, setsigdef=usual)
+    except OSError as error:
+        if watched:
+            os.close(ours)
+        _no_tool(argv[0], error)
+    finally:
+        if watched:
+            os.close(theirs)
+    return process, ours
+
+
+def _executable(program: str, variables: dict[str, str]) -> str:
+    """The file that ``program`` names: a path, or a name to be found in PATH."""
+    if os.sep in program:
+        return program
+    for folder in os.get_exec_path(variables):
+        path = os.path.join(folder, program)
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    return program
+
+
+def _forward(stderr: int, diagnostics: BinaryIO | None) -> bytes:
+    """Copies what a process writes there to our stderr until it ends; returns its last bytes."""
     tail = b""
-    with process.stderr as stream:
-        chunks = stream if diagnostics else iter(lambda: os.read(stream.fileno(), 65536), b"")
+    with open(stderr, "rb", closefd=False) as stream:
+        chunks = stream if diagnostics else iter(lambda: os.read(stderr, 65536), b"")
         for chunk in chunks:
             text = chunk
             if diagnostics and (rendered := _rendered(chunk)) is not None:
@@ -83,6 +117,8 @@ def _rendered(line: bytes) -> bytes | None:
     """The text of a diagnostic in JSON; None for any other line."""
     if not line.startswith(b"{"):
         return None
+    import json
+
     try:
         text = json.loads(line)["rendered"]
     except (ValueError, KeyError):
@@ -90,7 +126,7 @@ def _rendered(line: bytes) -> bytes | None:
     return text.encode("utf-8") if isinstance(text, str) else b""
 
 
-def _no_tool(program: str, error: OSError) -> None:
+def _no_tool(program: str, error: OSError) -> NoReturn:
     from fatcrate.rules import errors
     from fatcrate.toolchain.diagnostics import fail
 

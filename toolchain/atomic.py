@@ -7,37 +7,55 @@ is removed when anything goes wrong.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import BinaryIO
+
+TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import BinaryIO
 
 
-@contextmanager
-def atomic_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+class atomic_output:
     """Opens a binary file that replaces ``path`` when the block ends without an exception.
 
     Where ``path`` already holds just that, it is left alone, so that build systems see that
     nothing changed (Ninja's ``restat``). Raises ``OSError`` (with ``path`` as its file name)
     when the disk is full or the folder cannot be written.
     """
-    target = os.fspath(path)
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as stream:
-            yield stream
-        move_if_changed(temporary, target)
-    except OSError as error:
-        _discard(temporary)
-        raise OSError(error.errno, error.strerror, target) from error
-    except BaseException:
-        _discard(temporary)
-        raise
 
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._target = os.fspath(path)
+        folder, name = os.path.split(self._target)
+        self._temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
 
-def _discard(temporary: str) -> None:
-    with suppress(OSError):
-        os.unlink(temporary)
+    def __enter__(self) -> BinaryIO:
+        try:
+            self._stream = open(self._temporary, "wb")
+        except OSError as error:
+            raise self._named(error) from error
+        return self._stream
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._stream.close()
+            if error is None:
+                move_if_changed(self._temporary, self._target)
+        except OSError as fault:
+            error = fault
+        if error is not None:
+            self._discard()
+        if isinstance(error, OSError):
+            raise self._named(error) from error
+
+    def _named(self, error: OSError) -> OSError:
+        return OSError(error.errno, error.strerror, self._target)
+
+    def _discard(self) -> None:
+        try:  # noqa: SIM105 - contextlib takes time to import
+            os.unlink(self._temporary)
+        except OSError:
+            pass
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:

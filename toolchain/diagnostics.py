@@ -22,15 +22,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TextIO
 
-EXIT_INPUT = 1
-EXIT_USAGE = 2
-EXIT_ENVIRONMENT = 3
-EXIT_INTERRUPTED = 130
+from fatcrate.toolchain.guard import EXIT_ENVIRONMENT as EXIT_ENVIRONMENT
+from fatcrate.toolchain.guard import EXIT_INPUT as EXIT_INPUT
+from fatcrate.toolchain.guard import EXIT_INTERRUPTED as EXIT_INTERRUPTED
+from fatcrate.toolchain.guard import EXIT_USAGE as EXIT_USAGE
 
 Severity = Literal["error", "warning", "note"]
 
@@ -188,66 +187,3 @@ def report(
     out = stream or sys.stderr
     for diagnostic in sorted(diagnostics, key=Diagnostic.sort_key):
         print(json.dumps(diagnostic.to_json()) if as_json else diagnostic.render(), file=out)
-
-
-def _flushed(run: Callable[[], int]) -> int:
-    """Runs ``run``; what it printed must have been written before it counts as done."""
-    try:
-        status = run()
-    except SystemExit:  # argparse has printed its help
-        _flush()
-        raise
-    _flush()
-    return status
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        _silence()
-        raise OSError(error.errno, error.strerror, "standard output") from error
-
-
-def _silence() -> None:
-    """What is left to be printed goes nowhere: Python would try it again at exit and fail."""
-    import os
-
-    with suppress(OSError, ValueError):  # a stream of tests has no number
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> int:
-    """Runs a command's body; turns every failure into a message and an exit code.
-
-    ``FatcrateError`` gives its own code, Ctrl-C 130, a full disk or unreadable file 3
-    (kind ``FC0201``). A bug gives 3 and asks for a report; never a traceback unless
-    ``FATCRATE_DEBUG`` is set.
-    """
-    import os
-
-    from fatcrate.toolchain import errors
-
-    try:
-        return _flushed(run)
-    except FatcrateError as error:
-        report(error.diagnostics, as_json=as_json)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(f"{program}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _silence()  # the reader of our output went away
-        return EXIT_ENVIRONMENT
-    except OSError as error:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            _silence()
-        report([errors.from_os_error(error)], as_json=as_json)
-        return EXIT_ENVIRONMENT
-    except Exception as error:
-        if os.environ.get("FATCRATE_DEBUG"):
-            raise
-        report([errors.internal(program, error)], as_json=as_json)
-        return EXIT_ENVIRONMENT

@@ -14,6 +14,9 @@ import sys
 #: Holds the name of the server's socket, in the abstract name space of Linux.
 VARIABLE = "FATCRATE_STEP_SERVER"
 
+#: Steps that need no packages but ours.
+_BARE = (["compile"], ["assemble"])
+
 _ENDED = 3  # exit status of a step that was killed, see diagnostics.py
 
 
@@ -70,9 +73,10 @@ def _pass_on(group: int, number: int) -> None:
 
 def _run(words: list[str]) -> int:
     """Runs the step in this process, whose interpreter has not looked for packages yet."""
-    import site
+    if words[:1] not in _BARE:
+        import site
 
-    site.main()
+        site.main()
     # The folder that holds the package `fatcrate`: this file lies in fatcrate/rules/ninja.
     home = os.path.abspath(__file__)
     for _ in range(4):

@@ -17,9 +17,9 @@ from fatcrate.toolchain.diagnostics import (
     Kind,
     Location,
     fail,
-    guarded,
     report,
 )
+from fatcrate.toolchain.guard import guarded
 
 INPUT = Kind("FC0998", "a fault of the input", "For tests.")
 ENVIRONMENT = Kind("FC0999", "a fault of the environment", "For tests.", 3)
@@ -128,7 +128,7 @@ def test_a_traceback_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reader_that_goes_away_is_no_error_message() -> None:
     code = (
-        "from fatcrate.toolchain.diagnostics import guarded\n"
+        "from fatcrate.toolchain.guard import guarded\n"
         "import sys\n"
         "def body():\n"
         "    for _ in range(100000):\n"

@@ -1,0 +1,84 @@
+"""The frame around every command: what goes wrong becomes a message and an exit status.
+
+Imports next to nothing before something goes wrong, since every step starts here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXIT_INPUT = 1
+EXIT_USAGE = 2
+EXIT_ENVIRONMENT = 3
+EXIT_INTERRUPTED = 130
+
+
+def _flushed(run: Callable[[], int]) -> int:
+    """Runs ``run``; what it printed must have been written before it counts as done."""
+    try:
+        status = run()
+    except SystemExit:  # argparse has printed its help
+        _flush()
+        raise
+    _flush()
+    return status
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _silence()
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _silence() -> None:
+    """What is left to be printed goes nowhere: Python would try it again at exit and fail."""
+    try:  # noqa: SIM105 - contextlib takes time to import
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # a stream of tests has no number
+        pass
+
+
+def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> int:
+    """Runs a command's body; turns every failure into a message and an exit code.
+
+    ``FatcrateError`` gives its own code, Ctrl-C 130, a full disk or unreadable file 3
+    (kind ``FC0201``). A bug gives 3 and asks for a report; never a traceback unless
+    ``FATCRATE_DEBUG`` is set.
+    """
+    try:
+        return _flushed(run)
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence()  # the reader of our output went away
+        return EXIT_ENVIRONMENT
+    except Exception as error:
+        return _told(error, program, as_json)
+
+
+def _told(error: Exception, program: str, as_json: bool) -> int:
+    """Reports a failure; returns its exit code."""
+    from fatcrate.toolchain import diagnostics, errors
+
+    if isinstance(error, diagnostics.FatcrateError):
+        diagnostics.report(error.diagnostics, as_json=as_json)
+        return error.exit_code
+    if isinstance(error, OSError):
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _silence()
+        diagnostics.report([errors.from_os_error(error)], as_json=as_json)
+        return EXIT_ENVIRONMENT
+    if os.environ.get("FATCRATE_DEBUG"):
+        raise error
+    diagnostics.report([errors.internal(program, error)], as_json=as_json)
+    return EXIT_ENVIRONMENT
