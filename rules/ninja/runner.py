@@ -15,8 +15,8 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -153,6 +153,43 @@ class _Reader:
 
 
 @dataclass
+class _Stop:
+    """Handles signals: passes them on to a process group, once there is one."""
+
+    group: int = 0
+    asked: bool = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.asked = True
+        if self.group:
+            # To the group, since Ninja does not pass it on to a step of the console pool. Steps
+            # remove their temporary files and end; then Ninja does.
+            with suppress(ProcessLookupError):
+                os.killpg(self.group, signal.SIGINT)
+
+    def now_for(self, group: int) -> None:
+        """From now on for ``group``, with what came before."""
+        self.group = group
+        if self.asked:
+            self(signal.SIGINT, None)
+
+
+@contextmanager
+def _stopping() -> Iterator[_Stop]:
+    """Handles signals in the block."""
+    stop = _Stop()
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        numbers.append(signal.SIGHUP)
+    handlers = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield stop
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+@dataclass
 class _Watch:
     """A process that interrupts a process group when this one is gone, whatever killed it."""
 
@@ -208,57 +245,41 @@ def run(
     is interrupted. ``keep`` are descriptors that Ninja and the steps inherit.
     """
     environment = {**os.environ, **(variables or {}), "NINJA_STATUS": f"{_MARK}%f/%t "}
-    process = subprocess.Popen(
-        [ninja, *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        # A group of its own: Ctrl-C reaches us alone, and we tell Ninja once.
-        process_group=0,
-        pass_fds=keep,
-    )
-    watch = _Watch()
-
-    def begin() -> None:
-        on_work()
-        watch.start(process.pid)
-
     reader = _Reader(listener)
-    interrupted = False
-
-    def stop(number: int, _frame: object) -> None:
-        nonlocal interrupted
-        interrupted = True
-        # To the group, since Ninja does not pass it on to a step of the console pool. Steps
-        # remove their temporary files and end; then Ninja does.
-        os.killpg(process.pid, signal.SIGINT)
-
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
-        numbers.append(signal.SIGHUP)
-    handlers = {number: signal.signal(number, stop) for number in numbers}
-    try:
-        assert process.stdout is not None
-        # Within this time Ninja tells that it has nothing to do, if that is so.
-        idle, _, _ = select.select([process.stdout], [], [], _IDLE_SECONDS)
-        if not idle:
-            begin()
-        for line in process.stdout:
-            if idle and line.startswith(_MARK):
-                idle = []
-                begin()
-            reader.line(line.rstrip("\n"))
-        reader.end()
-        code = process.wait()
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        watch.stop()
-    return Outcome(code, reader.steps, reader.messages, interrupted)
+    with _stopping() as stop:
+        process = subprocess.Popen(
+            [ninja, *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            # A group of its own: Ctrl-C reaches us alone, and we tell Ninja once.
+            process_group=0,
+            pass_fds=keep,
+        )
+        watch = _Watch()
+        try:
+            stop.now_for(process.pid)
+            assert process.stdout is not None
+            # Within this time Ninja tells that it has nothing to do, if that is so.
+            idle, _, _ = select.select([process.stdout], [], [], _IDLE_SECONDS)
+            if not idle:
+                on_work()
+                watch.start(process.pid)
+            for line in process.stdout:
+                if idle and line.startswith(_MARK):
+                    idle = []
+                    on_work()
+                    watch.start(process.pid)
+                reader.line(line.rstrip("\n"))
+            reader.end()
+            code = process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            watch.stop()
+    return Outcome(code, reader.steps, reader.messages, stop.asked)
