@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import total_ordering
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fatcrate.toolchain import errors
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
@@ -28,17 +27,32 @@ _DOTTED = re.compile(r"([1-9][0-9]?)\.([0-9])([af]?)(\+PTX)?")
 _GFX = re.compile(r"gfx([1-9][0-9]?)([0-9])([0-9a-f])")
 _GFX_GENERIC = re.compile(r"gfx([1-9][0-9]?)(?:-([0-9]))?-generic")
 
+_KINDS = {"sm": 0, "compute": 1, "gfx": 2}
+_SUFFIXES = {"": 0, "f": 1, "a": 2}
+
 SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX, gfx942"
 
 
 @total_ordering
-@dataclass(frozen=True)
 class Arch:
-    """One architecture. ``number`` is major * 10 + minor for NVIDIA (90, 121)."""
+    """One architecture, never changed. ``number`` is major * 10 + minor for NVIDIA (90, 121);
+    ``suffix`` is "", "a" or "f", and for AMD the text after "gfx"."""
 
-    kind: ArchKind
-    number: int
-    suffix: str = ""  # "", "a" or "f"; for gfx the text after "gfx"
+    __slots__ = ("kind", "number", "suffix")
+
+    def __init__(self, kind: ArchKind, number: int, suffix: str = "") -> None:
+        self.kind: ArchKind = kind
+        self.number = number
+        self.suffix = suffix
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Arch) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.number, self.suffix))
+
+    def __repr__(self) -> str:
+        return f"Arch({self.kind!r}, {self.number}, {self.suffix!r})"
 
     def __str__(self) -> str:
         if self.kind == "gfx":
@@ -69,9 +83,7 @@ class Arch:
         return f"{self.major}.{self.minor}{self.suffix}"
 
     def _key(self) -> tuple[int, int, int, str]:
-        kinds = {"sm": 0, "compute": 1, "gfx": 2}
-        suffixes = {"": 0, "f": 1, "a": 2}
-        return (kinds[self.kind], self.number, suffixes.get(self.suffix, 3), self.suffix)
+        return (_KINDS[self.kind], self.number, _SUFFIXES.get(self.suffix, 3), self.suffix)
 
     def __lt__(self, other: Arch) -> bool:
         return self._key() < other._key()
@@ -130,8 +142,7 @@ def parse_list(texts: Iterable[str]) -> list[Arch]:
     return sorted(archs)
 
 
-@dataclass(frozen=True)
-class Feature:
+class Feature(NamedTuple):
     """A hardware feature that device code asks for with ``gpu::has(Feature::Name)``.
 
     ``id`` is the number that crosses from Rust (``toolchain/device/gpu/src/feature.rs``) to

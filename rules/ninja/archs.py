@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 from fatcrate.toolchain import arch
@@ -41,5 +40,5 @@ def resolve(
             found.update(members)
         except FatcrateError as error:
             for fault in error.diagnostics:
-                faults.add(dataclasses.replace(fault, location=location or fault.location))
+                faults.add(fault._replace(location=location or fault.location))
     return sorted(found)

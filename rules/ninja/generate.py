@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -142,7 +141,7 @@ def _driver(target: Target, resolved: list[Arch], tools: Tools, faults: Collecto
             tools.identity.ptx_isa_for(arch, int(target.min_driver))
         except FatcrateError as error:
             for fault in error.diagnostics:
-                faults.add(dataclasses.replace(fault, location=target.min_driver_at))
+                faults.add(fault._replace(location=target.min_driver_at))
 
 
 def _stamps(places: Places, tools: Tools) -> dict[str, str]:

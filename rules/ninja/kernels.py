@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import re
 
@@ -130,7 +129,7 @@ def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
                 found.append((text, location))
             except FatcrateError as error:
                 for fault in error.diagnostics:
-                    section.reader.faults.add(dataclasses.replace(fault, location=location))
+                    section.reader.faults.add(fault._replace(location=location))
     return tuple(found)
 
 
