@@ -112,6 +112,10 @@ class _Truncated(Exception):
     """The stream ended, or a count cannot be true."""
 
 
+#: Values that are taken out of one integer; a long one is slow to shift.
+_CHUNK = 24
+
+
 class _Reader:
     """A cursor over a bit stream (little endian, LSB first)."""
 
@@ -143,6 +147,38 @@ class _Reader:
             shift += width - 1
             if shift > 70:
                 raise _Truncated
+
+    def fields(self, width: int, count: int) -> list[int]:
+        """``count`` values of ``width`` bits."""
+        if width * count > self.size - self.position:
+            raise _Truncated
+        position, self.position = self.position, self.position + width * count
+        mask, values = (1 << width) - 1, []
+        for start in range(0, count, _CHUNK):
+            here, number = position + start * width, min(_CHUNK, count - start)
+            last = here + number * width
+            window = int.from_bytes(self.data[here >> 3 : (last + 7) >> 3], "little") >> (here & 7)
+            for _ in range(number):
+                values.append(window & mask)
+                window >>= width
+        return values
+
+    def vbr6s(self, count: int) -> list[int]:
+        """``count`` values of the encoding that records without abbreviation use."""
+        values: list[int] = []
+        value = shift = 0
+        while len(values) < count:
+            # At least one piece of six bits for each value that is still to come.
+            for piece in self.fields(6, min(count - len(values), _CHUNK)):
+                if piece & 32:
+                    value |= (piece & 31) << shift
+                    shift += 5
+                    if shift > 70:
+                        raise _Truncated
+                else:
+                    values.append(value | piece << shift)
+                    value = shift = 0
+        return values
 
     def align(self) -> None:
         self.position = (self.position + 31) & ~31
@@ -194,6 +230,15 @@ def _scalar(reader: _Reader, operand: tuple[str, int]) -> int:
     raise _Truncated
 
 
+def _array(reader: _Reader, element: tuple[str, int], count: int) -> list[int]:
+    kind, width = element
+    if kind == "fixed":
+        return reader.fields(width, count)
+    if kind == "char6":
+        return [_CHAR6[value] for value in reader.fields(6, count)]
+    return [_scalar(reader, element) for _ in range(count)]
+
+
 def _record(
     reader: _Reader, abbreviation: _Abbreviation | None
 ) -> tuple[int, list[int], memoryview]:
@@ -203,7 +248,7 @@ def _record(
         code, count = reader.vbr(6), reader.vbr(6)
         if count * 6 > reader.size - reader.position:
             raise _Truncated
-        return code, [reader.vbr(6) for _ in range(count)], no_blob
+        return code, reader.vbr6s(count), no_blob
     values: list[int] = []
     index = 0
     while index < len(abbreviation):
@@ -215,7 +260,7 @@ def _record(
             element = abbreviation[index + 1]
             if element[0] == "literal" or count > reader.size - reader.position:
                 raise _Truncated
-            values.extend(_scalar(reader, element) for _ in range(count))
+            values += _array(reader, element, count)
             break
         if operand[0] == "blob":
             length = reader.vbr(6)
@@ -250,7 +295,11 @@ class _Parsed:
 
 
 def _text(operands: list[int]) -> str:
-    return bytes(b & 0xFF for b in operands).decode("utf-8", "replace")
+    try:
+        raw = bytes(operands)
+    except ValueError:  # not characters
+        raw = bytes(b & 0xFF for b in operands)
+    return raw.decode("utf-8", "replace")
 
 
 def _block(reader: _Reader, block: int, width: int, end: int, parsed: _Parsed) -> None:

@@ -283,16 +283,19 @@ class LibllvmEngine:
             getattr(self._dll, f"LLVMInitializeNVPTX{part}")()
         self._context = self._dll.LLVMContextCreate()
         self._complaints: list[str] = []
+        self._remarks = False
         self._handler = _HANDLER(self._note)  # kept alive: the library holds its address
         self._dll.LLVMContextSetDiagnosticHandler(self._context, self._handler, None)
         self._machines: dict[Target, int] = {}
 
     def _note(self, diagnostic: int, _: int) -> None:
-        text = self.library.take(self._dll.LLVMGetDiagInfoDescription(diagnostic))
         severity = self._dll.LLVMGetDiagInfoSeverity(diagnostic)
+        if severity != _ERROR and not (severity == _REMARK and self._remarks):
+            return  # a handler of the C API gets every remark, asked for or not
+        text = self.library.take(self._dll.LLVMGetDiagInfoDescription(diagnostic))
         if severity == _ERROR:
             self._complaints.append(text)
-        elif severity == _REMARK:
+        else:
             os.write(2, f"remark: {text}\n".encode())
 
     def complaint(self) -> str:
@@ -378,6 +381,7 @@ class LibllvmEngine:
         self._run(module, f"default<O{target.level}>", target, tuning)
 
     def set_options(self, options: Sequence[str]) -> None:
+        self._remarks |= any(option.startswith("-pass-remarks") for option in options)
         words = [b"fatcrate", *(option.encode() for option in options)]
         array = (c_char_p * len(words))(*words)
         self._dll.LLVMParseCommandLineOptions(len(words), array, None)

@@ -7,6 +7,7 @@ stale file never reaches the code behind it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import typing
@@ -21,8 +22,7 @@ def build(cls: type[T], value: Any, path: str, file: str, kind: Kind) -> T:
     """Makes dataclass ``cls`` from decoded JSON; raises ``kind`` naming the faulty field."""
     if not isinstance(value, dict):
         _bad(file, path, "an object", value, kind)
-    hints = typing.get_type_hints(cls)
-    known = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    hints, known = _fields(cls)  # type: ignore[arg-type]
     for name in value:
         if name not in known:
             fail(kind, file, f"unknown field {path}.{name}")
@@ -33,6 +33,12 @@ def build(cls: type[T], value: Any, path: str, file: str, kind: Kind) -> T:
         elif spec.default is dataclasses.MISSING and spec.default_factory is dataclasses.MISSING:
             fail(kind, file, f"field {path}.{name} is missing")
     return cls(**made)
+
+
+@functools.cache
+def _fields(cls: type[Any]) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
+    """Types and declarations of a dataclass's fields; finding them out takes long."""
+    return typing.get_type_hints(cls), {f.name: f for f in dataclasses.fields(cls)}
 
 
 def _convert(hint: Any, value: Any, path: str, file: str, kind: Kind) -> Any:
