@@ -6,14 +6,12 @@ dead weight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from fatcrate.toolchain.diagnostics import Kind, Severity
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """One check. ``name`` is what ``--allow`` and ``--deny`` take."""
 
     name: str

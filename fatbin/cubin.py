@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from fatcrate.fatbin import constants as c
 from fatcrate.fatbin import errors
@@ -43,12 +42,11 @@ RECURSION: Final = 0xFFFFFFFF
 _GLOBAL_OBJECT: Final = c.STB_GLOBAL << 4 | c.STT_OBJECT
 _FLAG_ACCELERATOR_12: Final = 0x800  # SM 90a, older layout
 _FLAG_ACCELERATOR_13: Final = 0x8  # CUDA 12's SM >= 100 cubins; CUDA 13 leaves it clear
-_OPTION_ARCH = re.compile(r"(?:^|\s)-(?:arch|-gpu-name)[= ]\s*sm_([0-9]+)([af]?)(?=\s|$)")
-_RELEASE = re.compile(r"release ([0-9]+\.[0-9]+)")
+_OPTION_ARCH: Final = r"(?:^|\s)-(?:arch|-gpu-name)[= ]\s*sm_([0-9]+)([af]?)(?=\s|$)"
+_RELEASE: Final = r"release ([0-9]+\.[0-9]+)"
 
 
-@dataclass
-class Parameter:
+class Parameter(NamedTuple):
     """One kernel parameter; bytes from the start of the parameter bank."""
 
     ordinal: int
@@ -56,31 +54,30 @@ class Parameter:
     size: int
 
 
-@dataclass
 class Function:
     """One function of a cubin; ``is_kernel`` says whether the host can launch it."""
 
-    name: str
-    is_kernel: bool
-    registers: int | None = None  # None: a subroutine without a record of its own
-    stack_bytes: int = 0
-    min_stack_bytes: int | None = 0  # None: recursion, no bound
-    shared_bytes: int = 0
-    constant_bytes: dict[int, int] = field(default_factory=dict)  # bank -> bytes
-    code_bytes: int = 0
-    params: list[Parameter] = field(default_factory=list)
-    param_bytes: int | None = None
-    param_base: int | None = None  # offset of the first parameter in bank 0
-    barriers: int = 0
-    max_registers: int | None = None
-    max_threads: tuple[int, ...] = ()
-    required_threads: tuple[int, ...] = ()
-    cluster: tuple[int, ...] = ()
-    explicit_cluster: bool = False
+    def __init__(self, name: str, is_kernel: bool, code_bytes: int) -> None:
+        self.name = name
+        self.is_kernel = is_kernel
+        self.code_bytes = code_bytes
+        self.registers: int | None = None  # None: a subroutine without a record of its own
+        self.stack_bytes = 0
+        self.min_stack_bytes: int | None = 0  # None: recursion, no bound
+        self.shared_bytes = 0
+        self.constant_bytes: dict[int, int] = {}  # bank -> bytes
+        self.params: list[Parameter] = []
+        self.param_bytes: int | None = None
+        self.param_base: int | None = None  # offset of the first parameter in bank 0
+        self.barriers = 0
+        self.max_registers: int | None = None
+        self.max_threads: tuple[int, ...] = ()
+        self.required_threads: tuple[int, ...] = ()
+        self.cluster: tuple[int, ...] = ()
+        self.explicit_cluster = False
 
 
-@dataclass
-class Cubin:
+class Cubin(NamedTuple):
     """One cubin. ``suffix_known`` is false when neither notes nor flags tell about a or f."""
 
     arch: Arch
@@ -97,7 +94,7 @@ class Cubin:
     module_constant_bytes: dict[int, int]
     compat: bytes | None
     extent: int
-    objects: dict[str, int] = field(default_factory=dict)  # global variables: bytes
+    objects: dict[str, int]  # global variables: bytes
 
     @property
     def kernels(self) -> list[Function]:
@@ -223,9 +220,8 @@ class _Reader:
         for index, (name, info, other, section, _, size) in enumerate(records):
             if info & 0xF == c.STT_FUNC:
                 if section != c.SHN_UNDEF:
-                    function = Function(text(names, name), bool(other & c.STO_CUDA_ENTRY))
-                    function.code_bytes = size
-                    self.functions[index] = function
+                    entry = bool(other & c.STO_CUDA_ENTRY)
+                    self.functions[index] = Function(text(names, name), entry, size)
             elif info == _GLOBAL_OBJECT and section != c.SHN_UNDEF and not self.resources_only:
                 self.objects[text(names, name)] = size
 
@@ -316,14 +312,14 @@ class _Reader:
             for start in struct.unpack_from("<5I", data, 4)
         ]
         _, self.tool, release, _, self.options = texts
-        if not self.toolkit and (match := _RELEASE.search(release)):
+        if not self.toolkit and (match := re.search(_RELEASE, release)):
             self.toolkit = match[1]
 
     def _suffix(self, sm: int, accelerated: bool | None) -> tuple[str, bool]:
         """The suffix of the arch, and whether it is certain."""
         if accelerated is not None and self.elf.header.ident[7] == c.CUBIN_OSABI_12:
             return ("a" if accelerated else ""), True
-        matches = _OPTION_ARCH.findall(self.options)
+        matches = re.findall(_OPTION_ARCH, self.options)
         if matches and int(matches[-1][0]) == sm:
             return matches[-1][1], True
         if accelerated:

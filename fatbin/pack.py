@@ -6,8 +6,8 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 
-from fatcrate.fatbin import compression, errors, packer, verify
-from fatcrate.fatbin.select import Candidate
+from fatcrate.fatbin import compression, errors, packer
+from fatcrate.fatbin.policy import Policy
 from fatcrate.fatbin.source import Source, open_source
 from fatcrate.toolchain.arch import Arch, parse_one
 from fatcrate.toolchain.atomic import atomic_output
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate pack``. Raises FatcrateError with all faults found."""
     args = parser().parse_args(argv)
-    policy = verify.Policy(args.allow, args.deny)
+    policy = Policy(args.allow, args.deny)
     if args.level is not None and not 1 <= args.level <= 22:
         fail(errors.USAGE, "--level", f"{args.level} is not a zstd level from 1 to 22")
     if args.level is not None and args.compress in ("none", "speed"):
@@ -87,42 +87,49 @@ def main(argv: list[str]) -> int:
             from fatcrate.fatbin import hip
 
             return hip.pack_files(sources, args.output, args.compress, args.level)
-        inputs = check(sources, policy, args.output, args.ident, args.options)
+        faults = Collector()
+        inputs = _inputs(sources, args.ident, args.options, faults)
+        # Compression starts now, while the modules that check are being imported.
+        entries = packer.Entries([] if faults.errors else inputs, options)
+        _check(inputs, policy, args.output, faults)
         with atomic_output(args.output) as stream:
-            packer.write(inputs, options, stream)
+            packer.write_entries(entries, stream)
     return 0
 
 
-def check(
-    sources: Sequence[tuple[Arch, Source]],
-    policy: verify.Policy,
-    output: str,
-    ident: str = "",
-    options: str = "",
+def _inputs(
+    sources: Sequence[tuple[Arch, Source]], ident: str, options: str, faults: Collector
 ) -> list[packer.Input]:
-    """Checks images for packing; prints warnings. Raises FatcrateError with all errors."""
-    faults = Collector()
+    """The images with their kinds; adds FC0400 for each file that is none."""
     inputs: list[packer.Input] = []
     for arch, source in sources:
         kind = packer.sniff(source)
-        if not kind:
-            faults.add(
-                Diagnostic(
-                    errors.NOT_RECOGNISED,
-                    source.name,
-                    "is neither a cubin, PTX text nor LTO-IR",
-                    "pass the file that ptxas or the code generator wrote",
-                )
-            )
+        if kind:
+            inputs.append(packer.Input(kind, arch, source, ident, options))
             continue
-        verify.check_image(kind, arch, source, policy, faults)
-        inputs.append(packer.Input(kind, arch, source, ident, options))
+        faults.add(
+            Diagnostic(
+                errors.NOT_RECOGNISED,
+                source.name,
+                "is neither a cubin, PTX text nor LTO-IR",
+                "pass the file that ptxas or the code generator wrote",
+            )
+        )
+    return inputs
+
+
+def _check(inputs: Sequence[packer.Input], policy: Policy, output: str, faults: Collector) -> None:
+    """Checks images for packing; prints warnings. Raises FatcrateError with all errors."""
+    from fatcrate.fatbin import verify
+    from fatcrate.fatbin.select import Candidate
+
+    for item in inputs:
+        verify.check_image(item.kind, item.arch, item.source, policy, faults)
     candidates = [Candidate(item.kind, item.arch) for item in inputs]
     names = [item.source.name for item in inputs]
     verify.check_set(candidates, names, policy, faults, output)
     report(faults.warnings)
     faults.check()
-    return inputs
 
 
 def _arguments(items: Sequence[str]) -> list[tuple[Arch, str]]:

@@ -7,11 +7,11 @@ compressed with zstd level 9.
 
 from __future__ import annotations
 
+import itertools
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from fatcrate.fatbin import compression
 from fatcrate.fatbin import constants as c
@@ -20,9 +20,6 @@ from fatcrate.fatbin.source import Source
 from fatcrate.fatbin.structs import ENTRY_HEADER, EXTRA, FATBIN_HEADER, EntryHeader, FatbinHeader
 from fatcrate.toolchain.arch import Arch
 
-if TYPE_CHECKING:
-    import threading
-
 #: Below this many bytes, threads cost more than they save.
 _THREADED_FROM = 1 << 20
 
@@ -30,8 +27,7 @@ _HOST_FLAGS = {"linux": c.FLAG_LINUX, "mac": c.FLAG_MAC, "windows": c.FLAG_WINDO
 _CODES = {"ptx": c.KIND_PTX, "cubin": c.KIND_CUBIN, "ltoir": c.KIND_LTOIR}
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """One image to pack. ``options`` are recorded with PTX and LTO-IR."""
 
     kind: str  # "ptx", "cubin" or "ltoir"
@@ -41,8 +37,7 @@ class Input:
     options: str = ""
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """How to pack. ``compress_all`` compresses cubins in modes that leave them alone."""
 
     mode: compression.Mode = "default"
@@ -66,6 +61,9 @@ class Options:
         return self.level if self.level is not None else compression.LEVELS.get(self.mode, 5)
 
 
+_DEFAULT = Options()
+
+
 def sniff(source: Source) -> str:
     """The kind of one image file: ptx, cubin, ltoir, or "" when it is none of these."""
     head = bytes(source.read(0, min(source.size, 65536), "the file"))
@@ -78,10 +76,10 @@ def sniff(source: Source) -> str:
     return "ptx" if ptx.is_ptx(head) else ""
 
 
-def pack(inputs: Sequence[Input], options: Options = Options()) -> bytes:
+def pack(inputs: Sequence[Input], options: Options = _DEFAULT) -> bytes:
     """The container as bytes; see :func:`write` for large ones."""
     parts: list[bytes | memoryview] = []
-    for entry in _entries(inputs, options):
+    for entry in Entries(inputs, options):
         parts.extend(entry)
     size = sum(len(part) for part in parts)
     return b"".join([_container_header(size), *parts])
@@ -92,10 +90,15 @@ def write(inputs: Sequence[Input], options: Options, stream: BinaryIO) -> int:
 
     Returns its size in bytes.
     """
+    return write_entries(Entries(inputs, options), stream)
+
+
+def write_entries(entries: Entries, stream: BinaryIO) -> int:
+    """Like :func:`write`, of entries that were begun before."""
     start = stream.tell()
     stream.write(_container_header(0))
     size = 0
-    for entry in _entries(inputs, options):
+    for entry in entries:
         for part in entry:
             stream.write(part)
             size += len(part)
@@ -112,46 +115,57 @@ def _container_header(size: int) -> bytes:
     )
 
 
-def _entries(inputs: Sequence[Input], options: Options) -> Iterator[list[bytes | memoryview]]:
-    """The entries in order; large sets are compressed in a thread for each processor."""
-    workers = min(len(os.sched_getaffinity(0)), len(inputs))
-    total = sum(item.source.size for item in inputs)
-    if workers < 2 or options.mode == "none" or total < _THREADED_FROM:
-        for item in inputs:
-            yield _entry(item, options)
-        return
-    import threading
+class Entries:
+    """The entries in order, to be iterated once.
 
-    running: list[_Job] = []
-    for item in inputs:
-        job = _Job(item, options)
-        job.thread = threading.Thread(target=job.run)
-        job.thread.start()
-        running.append(job)
-        if len(running) >= workers:
-            yield running.pop(0).result()
-    while running:
-        yield running.pop(0).result()
+    Large sets are compressed in a thread for each processor; the first images at once, not
+    only when they are asked for.
+    """
+
+    def __init__(self, inputs: Sequence[Input], options: Options) -> None:
+        self._inputs = iter(inputs)
+        self._options = options
+        self._running: list[_Job] = []
+        workers = min(len(os.sched_getaffinity(0)), len(inputs))
+        total = sum(item.source.size for item in inputs)
+        if workers > 1 and options.mode != "none" and total >= _THREADED_FROM:
+            self._running = [
+                _Job(item, options) for item in itertools.islice(self._inputs, workers)
+            ]
+
+    def __iter__(self) -> Iterator[list[bytes | memoryview]]:
+        if not self._running:
+            for item in self._inputs:
+                yield _entry(item, self._options)
+        while self._running:
+            made = self._running.pop(0).result()
+            self._running += [_Job(i, self._options) for i in itertools.islice(self._inputs, 1)]
+            yield made
 
 
 class _Job:
-    """One entry made in a thread; zstd and LZ4 let other threads run meanwhile."""
+    """One entry made in a thread; zstd and LZ4 let other threads run meanwhile.
 
-    thread: threading.Thread
+    A set that is refused leaves its threads behind, so they do not hold up the end.
+    """
 
     def __init__(self, item: Input, options: Options) -> None:
+        import threading
+
         self._item, self._options = item, options
         self._made: list[bytes | memoryview] = []
         self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         try:
             self._made = _entry(self._item, self._options)
         except BaseException as error:  # raised again by result()
             self._error = error
 
     def result(self) -> list[bytes | memoryview]:
-        self.thread.join()
+        self._thread.join()
         if self._error is not None:
             raise self._error
         return self._made

@@ -9,8 +9,7 @@ guides or user reports tell something else, the verdict says ``contradicted``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from fatcrate.fatbin import constants as c
 from fatcrate.toolchain.arch import Arch
@@ -37,8 +36,7 @@ _KIND_RANK = {"cubin": 1, "ptx": 0, "ltoir": 0}
 _SUFFIX_RANK = {"a": 2, "f": 1, "": 0}
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What selection looks at in one image."""
 
     kind: str  # "cubin", "ptx" or "ltoir"
@@ -54,15 +52,28 @@ class Candidate:
         return f"{self.kind} {self.arch}"
 
 
-@dataclass(frozen=True)
 class Selection:
-    """The outcome for one device. ``index`` is that of the candidate, None for no image."""
+    """The outcome for one device.
 
-    device: int
-    index: int | None
-    reason: str
-    verdict: Verdict
-    unusable: int | None = None  # the image that is chosen but cannot run
+    ``index`` is that of the candidate, None for no image; ``unusable`` that of one which is
+    chosen but cannot run.
+    """
+
+    __slots__ = ("device", "index", "reason", "unusable", "verdict")
+
+    def __init__(
+        self,
+        device: int,
+        index: int | None,
+        reason: str,
+        verdict: Verdict,
+        unusable: int | None = None,
+    ) -> None:
+        self.device = device
+        self.index = index
+        self.reason = reason
+        self.verdict: Verdict = verdict
+        self.unusable = unusable
 
 
 def candidate(image: Image) -> Candidate | None:

@@ -1,18 +1,14 @@
-"""Runs the named checks on images: what NVIDIA's packer lets through.
-
-``--allow NAME`` silences a check, ``--deny NAME`` makes a warning an error.
-"""
+"""Runs the named checks on images: what NVIDIA's packer lets through."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fatcrate.fatbin import cubin, errors
 from fatcrate.fatbin.checks import (
     CUT_OFF,
     DUPLICATE,
     MISSING_COMPAT,
-    NAMES,
     NEVER_CHOSEN,
     PTX_BEATS_CUBIN,
     PTX_VERSION,
@@ -22,57 +18,12 @@ from fatcrate.fatbin.checks import (
     TARGET_MISMATCH,
     UNCOVERED,
     WRONG_KIND,
-    Check,
 )
+from fatcrate.fatbin.policy import Policy
 from fatcrate.fatbin.select import DEVICES, Candidate, accepts, choose, dotted
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.arch import Arch
-from fatcrate.toolchain.diagnostics import (
-    Collector,
-    Diagnostic,
-    FatcrateError,
-    fail,
-)
-
-
-class Policy:
-    """Which checks are silenced or sharpened; raises FC0409 for a name that does not exist."""
-
-    def __init__(self, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
-        self.allowed = self._names(allow, "--allow")
-        self.denied = self._names(deny, "--deny")
-
-    @staticmethod
-    def _names(names: Iterable[str], flag: str) -> frozenset[str]:
-        made: set[str] = set()
-        for name in names:
-            if name == "all":
-                made.update(NAMES)
-            elif name in NAMES:
-                made.add(name)
-            else:
-                fail(
-                    errors.USAGE,
-                    name,
-                    f"is no check that {flag} could name",
-                    remedy=f"choose one of: all, {', '.join(NAMES)}",
-                )
-        return frozenset(made)
-
-    def report(self, into: Collector, check: Check, subject: str, message: str) -> None:
-        """Adds one finding, unless the check is allowed. ``deny`` outranks ``allow``."""
-        denied = check.name in self.denied
-        if check.name in self.allowed and not denied:
-            return
-        into.add(
-            Diagnostic(
-                check.kind,
-                subject,
-                f"{message} [{check.name}]",
-                check.remedy,
-                severity_override="error" if denied else None,
-            )
-        )
+from fatcrate.toolchain.diagnostics import Collector, FatcrateError
 
 
 def check_image(

@@ -22,6 +22,7 @@ from fatcrate.fatbin import (
     hip,
     hostfile,
     packer,
+    policy,
     ptx,
     reader,
     rewrite,
@@ -137,7 +138,7 @@ def _check(kind: str, arch: str) -> Reader:
 
     def check(source: Source) -> object:
         faults = Collector()
-        verify.check_image(kind, parse_one(arch), source, verify.Policy(), faults)
+        verify.check_image(kind, parse_one(arch), source, policy.Policy(), faults)
         if packer.sniff(source) == kind:
             packer.pack([packer.Input(kind, parse_one(arch), source)])
         return faults
