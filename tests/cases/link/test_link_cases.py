@@ -13,9 +13,9 @@ clang. Keys of ``case.toml``, all optional but ``about``:
 ``archs``, ``levels``                what code is generated for (sm_80; 3)
 ``exit``, ``stderr``                 of the step that fails: its code and its whole text
 ``warnings``    whole text on stderr of the steps that succeed
-``run``         launches on the CPU, ``[kernel, grid, block, argument…]``: numbers, or random
-                arrays such as ``"f32:64"`` and ``"u32:16:10"`` (values below 10); unoptimised and
-                optimised code must give the same bits
+``run``         launches on the CPU, lines of ``support/launches.py``; unoptimised and optimised
+                code must give the same bits. Every kernel of a case has one, or stands in
+``[not_run]``   kernel to the reason why the CPU cannot run it
 ``[expect]``    ``kernels``, ``statics``, ``kept``, ``pruned`` (lists; ``kept`` and ``pruned``
                 are regular expressions on demangled names), ``ptx``, ``not_ptx`` (regular
                 expressions), ``shared`` (kernel to bytes), ``max_registers``, ``stack``
@@ -25,6 +25,7 @@ clang. Keys of ``case.toml``, all optional but ``about``:
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import re
@@ -35,11 +36,10 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from fatcrate import cpu
 from fatcrate.lto import symbols
 from fatcrate.toolchain.discover import Tools
+from support import launches
 from support.device import Outcome, Workshop
 
 HERE = Path(__file__).parent
@@ -83,28 +83,14 @@ def find_library() -> str | None:
     return None
 
 
-def random_array(rng: np.random.Generator, text: str) -> np.ndarray:
-    """``f32:64`` or ``u32:16:10``: type, length, and for integers a bound."""
-    kind, length, *bound = text.split(":")
-    dtype = np.dtype(f"{kind[0]}{int(kind[1:]) // 8}")
-    if dtype.kind == "f":
-        return rng.uniform(-4, 4, int(length)).astype(dtype)
-    high = int(bound[0]) if bound else np.iinfo(dtype).max
-    return rng.integers(0, high, int(length), dtype=dtype)
-
-
-def canonical(array: np.ndarray) -> bytes:
-    """The bits, with one NaN in place of all."""
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), np.nan, array).astype(array.dtype)
-    return array.tobytes()
-
-
 class Case:
     """One folder, on its way through the steps."""
 
-    def __init__(self, name: str, tools: Tools, folder: Path, root: Path) -> None:
+    def __init__(
+        self, name: str, tools: Tools, folder: Path, root: Path, plain: bool = False
+    ) -> None:
         self.name, self.source, self.root = name, HERE / name, root
+        self.plain = plain  # crates without optimisation, whatever they ask for
         self.spec: dict[str, Any] = tomllib.loads((self.source / "case.toml").read_text())
         for path in self.source.iterdir():
             if path.is_file():
@@ -138,6 +124,10 @@ class Case:
         for key, option in {"opt": "opt_level", "debug": "debug", "name": "crate_name"}.items():
             if key in told:
                 options[option] = told[key]
+        if self.plain:
+            if told.get("opt") != "0":  # level 0 would switch them on
+                options["rustc_flags"].insert(0, "-Cdebug-assertions=off")
+            options["opt_level"] = "0"
         if "host" in told:
             command = [self.shop.tools.rustc, "--crate-type=rlib", "-Copt-level=1", "-o", output]
             subprocess.run([*command, path], check=True, cwd=self.shop.folder)
@@ -214,34 +204,30 @@ class Case:
             texts.append([self.shop.text(name) for name in names])
         assert texts[0] == texts[1]
 
-    def compare_on_cpu(self) -> None:
+    def compare_on_cpu(self, full: bool) -> None:
         """Launches of the case: every stage and level leaves the same bits in the arrays."""
         folder = self.shop.folder
-        stages: list[tuple[cpu.Stage, str]] = [
-            ("unoptimised", "0"),
-            ("linked", "0"),
-            ("linked", "1"),
-            ("linked", "3"),
-        ]
-        wanted: list[bytes] | None = None
-        for stage, level in stages:
-            with cpu.Module(
-                folder / "case.bc", folder / "case.manifest.json", stage=stage, opt_level=level
-            ) as module:
-                found = [
-                    bits for launch in self.spec["run"] for bits in self._launch(module, launch)
-                ]
-            assert found, "the launches have no arrays"
-            wanted = wanted or found
-            assert found == wanted, (stage, level)
+        table, reasons = self.spec.get("run", []), self.spec.get("not_run", {})
+        declared = self.shop.json("case.manifest.json")["kernels"]
+        kernels = {k["name"]: len(k["parameters"]) for k in declared}
+        missing = launches.unlisted(kernels, table, reasons)
+        assert not missing, f"no line in `run` or reason in `not_run`: {missing}"
+        if table:
+            linked, manifest = folder / "case.bc", folder / "case.manifest.json"
+            others = [self.link_plain()] if full else []
+            launches.compare(linked, manifest, table, self.name, full, others)
 
-    def _launch(self, module: cpu.Module, launch: list[Any]) -> list[bytes]:
-        kernel, grid, block, *given = launch
-        rng = np.random.default_rng(zlib.crc32(f"{self.name}{kernel}".encode()))
-        arguments = [random_array(rng, a) if isinstance(a, str) else a for a in given]
-        module.launch(kernel, grid=grid, block=block, args=arguments)
-        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
-        return [canonical(array) for array in arrays]
+    def link_plain(self) -> Path:
+        """The linked module of the same crates, compiled without optimisation."""
+        folder = self.shop.folder / "plain"
+        folder.mkdir()
+        case = Case(self.name, self.shop.tools, folder, self.root, plain=True)
+        with contextlib.chdir(folder):
+            case.build_inputs()
+            order = self.spec.get("crates")
+            crates = [(n, case.shop.crates[n]) for n in order] if order else None
+            case.need(case.shop.link("case", *self.spec.get("link", []), crates=crates))
+        return folder / "case.bc"
 
     def check_link(self) -> None:
         expect = self.spec.get("expect", {})
@@ -308,8 +294,7 @@ def test_case(
         spec.loader.exec_module(module)
         module.check(case.shop, case)
 
-    if "run" in case.spec:
-        case.compare_on_cpu()
+    case.compare_on_cpu(full)
     case.compare_engines()
     if full or zlib.crc32(name.encode()) % 6 == 0:
         case.compare_sharing()
