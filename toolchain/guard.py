@@ -10,12 +10,16 @@ import sys
 
 TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from fatcrate.toolchain.diagnostics import Diagnostic
 
 EXIT_INPUT = 1
 EXIT_USAGE = 2
 EXIT_ENVIRONMENT = 3
 EXIT_INTERRUPTED = 130
+
+_STDOUT = "standard output"
 
 
 def _flushed(run: Callable[[], int]) -> int:
@@ -34,7 +38,7 @@ def _flush() -> None:
         sys.stdout.flush()
     except OSError as error:
         _silence()
-        raise OSError(error.errno, error.strerror, "standard output") from error
+        raise OSError(error.errno, error.strerror, _STDOUT) from error
 
 
 def _silence() -> None:
@@ -55,8 +59,7 @@ def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> i
     try:
         return _flushed(run)
     except KeyboardInterrupt:
-        print(f"{program}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _interrupted(program)
     except BrokenPipeError:
         _silence()  # the reader of our output went away
         return EXIT_ENVIRONMENT
@@ -64,21 +67,55 @@ def guarded(run: Callable[[], int], *, program: str, as_json: bool = False) -> i
         return _told(error, program, as_json)
 
 
+_asked = False
+
+
+def interrupt(_number: int, _frame: object) -> None:
+    """Handles SIGINT as Python does, and remembers it: while a library written in C is
+    imported, the exception becomes another."""
+    global _asked
+    _asked = True
+    raise KeyboardInterrupt
+
+
+def _interrupted(program: str) -> int:
+    _print(f"{program}: interrupted")
+    return EXIT_INTERRUPTED
+
+
 def _told(error: Exception, program: str, as_json: bool) -> int:
     """Reports a failure; returns its exit code."""
     from fatcrate.toolchain import diagnostics, errors
 
     if isinstance(error, diagnostics.FatcrateError):
-        diagnostics.report(error.diagnostics, as_json=as_json)
-        return error.exit_code
+        return _reported(error.diagnostics, as_json, error.exit_code)
     if isinstance(error, OSError):
         try:
             sys.stdout.flush()
-        except OSError:
+        except OSError as again:
             _silence()
-        diagnostics.report([errors.from_os_error(error)], as_json=as_json)
-        return EXIT_ENVIRONMENT
+            if error.filename is None:
+                error = OSError(again.errno, again.strerror, _STDOUT)
+        return _reported([errors.from_os_error(error)], as_json, EXIT_ENVIRONMENT)
+    if _asked:
+        return _interrupted(program)
     if os.environ.get("FATCRATE_DEBUG"):
         raise error
-    diagnostics.report([errors.internal(program, error)], as_json=as_json)
-    return EXIT_ENVIRONMENT
+    return _reported([errors.internal(program, error)], as_json, EXIT_ENVIRONMENT)
+
+
+def _reported(found: Iterable[Diagnostic], as_json: bool, status: int) -> int:
+    from fatcrate.toolchain import diagnostics
+
+    try:  # noqa: SIM105 - contextlib takes time to import
+        diagnostics.report(found, as_json=as_json)
+    except OSError:
+        pass  # nowhere to tell it; the exit status does
+    return status
+
+
+def _print(text: str) -> None:
+    try:  # noqa: SIM105
+        print(text, file=sys.stderr)
+    except OSError:
+        pass  # as above

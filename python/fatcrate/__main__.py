@@ -7,9 +7,13 @@ it opens, and write its messages there.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` takes its time to import
 import os
-import signal
 import sys
+
+TYPE_CHECKING = False  # the module `typing` takes its time to import
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _INTERRUPTED = 130
 
@@ -31,6 +35,11 @@ def _open_streams() -> None:
             mode = "w" if number else "r"
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
+    if getattr(sys.stdout, "write_through", False):
+        # PYTHONUNBUFFERED: what argparse fails to write would be lost. A buffer keeps it, and
+        # fails again at its flush.
+        old = sys.stdout
+        sys.stdout = open(1, "w", 1, old.encoding, old.errors, closefd=False)  # noqa: SIM115
 
 
 def entry() -> None:
@@ -43,12 +52,30 @@ def entry() -> None:
 
     def ready() -> None:
         if guarded:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            from fatcrate.toolchain.guard import interrupt
+
+            signal.signal(signal.SIGINT, interrupt)
 
     status = cli.main(ready=ready)
     if guarded:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
+    if status == _INTERRUPTED:
+        # After a Ctrl-C in code that was made at run time, as that of data classes is, Python
+        # ends by SIGINT however it was handled.
+        _end_now(status)
     raise SystemExit(status)
+
+
+def _end_now(status: int) -> NoReturn:
+    import atexit
+
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105 - contextlib takes its time to import
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+    os._exit(status)
 
 
 if __name__ == "__main__":
