@@ -121,8 +121,9 @@ def discover(
 def _cache_file(environ: Mapping[str, str], key: str) -> str:
     """The cache entry's path; "" when there is no place for one."""
     base = environ.get("XDG_CACHE_HOME", "")
-    if not base and environ.get("HOME"):
-        base = f"{environ['HOME']}/.cache"
+    if not os.path.isabs(base):  # by its specification it counts for nothing then
+        home = environ.get("HOME", "")
+        base = f"{home}/.cache" if os.path.isabs(home) else ""
     return f"{base}/fatcrate/toolchain-{zlib.crc32(key.encode()):08x}.json" if base else ""
 
 
@@ -157,10 +158,16 @@ def _to_cache(cache: str, key: str, tools: Tools, watch: Watch, own: Watch) -> N
     _write(cache, key, tools, watch.states, own)
 
 
+#: Entries that are kept; each value of PATH and of the variables in ``Request`` has its own.
+_ENTRIES = 16
+
+
 def _write(cache: str, key: str, tools: Tools, states: Mapping[str, object], own: Watch) -> None:
     """Stores the entry; a cache that cannot be written costs time, not correctness."""
     if not cache:
         return
+    from fatcrate.toolchain import prune
+
     plain = {
         f.name: getattr(tools, f.name) for f in dataclasses.fields(tools) if f.name != "identity"
     }
@@ -174,5 +181,6 @@ def _write(cache: str, key: str, tools: Tools, states: Mapping[str, object], own
     try:
         os.makedirs(os.path.dirname(cache), exist_ok=True)
         atomic.write_text(cache, json.dumps(entry))
+        prune.keep_newest(os.path.dirname(cache), r"toolchain-\w+\.json", _ENTRIES)
     except OSError:
         pass

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -280,6 +283,44 @@ def test_cache_is_used_and_damage_is_survived(box: Path) -> None:
     for damage in ("", "{", "[]", "{}", '{"key": 1}'):
         entry.write_text(damage, encoding="utf-8")
         assert discover(request, environ=environment(box)) == first
+
+
+def test_old_entries_go(box: Path) -> None:
+    """Each PATH has an entry of its own; the newest stay, and what is none of them does."""
+    layouts.rust_src(layouts.rustup(box / "rustup", "x"))
+    folder = box / "cache/fatcrate"
+    (folder / "sysroot").mkdir(parents=True)
+    killed, running = folder / ".toolchain-1.json.12.tmp", folder / ".toolchain-2.json.13.tmp"
+    for path in (killed, running, folder / "mine.json"):
+        path.write_text("")
+    os.utime(killed, (0, 0))
+    for number in range(40):
+        entry = folder / f"toolchain-{number:08x}.json"
+        entry.write_text("{}")
+        os.utime(entry, (number, number))
+    request = layouts.request(box)
+    first = discover(request, environ=environment(box))
+    names = {path.name for path in folder.iterdir()}
+    assert {"sysroot", "mine.json", running.name} < names and killed.name not in names
+    entries = sorted(name for name in names if name.startswith("toolchain-"))
+    assert len(entries) == 16
+    assert len(set(entries) & {f"toolchain-{number:08x}.json" for number in range(25, 40)}) == 15
+    assert discover(request, environ=environment(box)) == first
+
+
+def test_entries_come_and_go_at_once(box: Path) -> None:
+    """More processes than entries that are kept, all at the same time."""
+    layouts.rust_src(layouts.rustup(box / "rustup", "x"))
+    request = layouts.request(box)
+
+    def find(number: int) -> str:
+        asked = dataclasses.replace(request, path=f"{request.path}:/nowhere/{number}")
+        found = [discover(asked, environ=environment(box)) for _ in range(3)]
+        return found[-1].identity.rustc.version
+
+    with ThreadPoolExecutor(24) as pool:
+        assert set(pool.map(find, range(24))) == {"1.96.0"}
+    assert len(list((box / "cache/fatcrate").iterdir())) <= 16
 
 
 def test_without_a_place_for_a_cache(box: Path) -> None:
