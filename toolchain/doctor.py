@@ -163,7 +163,7 @@ def as_json(found: Survey) -> dict[str, object]:
                 "path": found.paths.get(key, ""),
                 "version": found.versions.get(key, ""),
                 "provenance": found.provenance.get(key, ""),
-                "remedy": "" if found.state(key) == "ok" else row.remedy,
+                "remedy": "" if found.state(key) == "ok" else _remedy(row, found),
             }
         )
     identity = found.identity
@@ -178,6 +178,14 @@ def as_json(found: Survey) -> dict[str, object]:
     }
 
 
+def _remedy(row: Row, found: Survey) -> str:
+    """What gets the tool: beside what was found of the others, if its fault tells that."""
+    for fault in found.faults:
+        if fault.subject.startswith(f"{row.name} ("):
+            return fault.remedy
+    return row.remedy
+
+
 def as_text(found: Survey) -> str:
     """The report as a table and a summary of what can be built."""
     lines = []
@@ -186,7 +194,7 @@ def as_text(found: Survey) -> str:
         state = found.state(key)
         if state == "missing":
             word = "MISSING" if row.required else "absent"
-            lines.append(f"{row.name:16} {word:14} get it: {row.remedy}")
+            lines.append(f"{row.name:16} {word:14} get it: {_remedy(row, found)}")
         else:
             version = "UNUSABLE" if state == "unusable" else found.versions[key] or "-"
             lines.append(f"{row.name:16} {version:14} {found.provenance[key]}: {found.paths[key]}")

@@ -124,9 +124,16 @@ def _rejected_rust(result: Survey, candidate: RustCandidate, faults: list[Diagno
     """The only rustc does not do: says whether for itself or for want of its sources."""
     if candidate.rust_src or candidate.prebuilt:
         result.rejected("rustc", candidate.rustc, candidate.provenance, *faults)
+        name = "rust_src" if candidate.rust_src else "prebuilt"
+        library = candidate.rust_src or candidate.prebuilt
+        result.found(name, library, _release_of(candidate), candidate.provenance)
     else:
         result.found("rustc", candidate.rustc, "", candidate.provenance)
         result.faults.extend(faults)
+
+
+def _release_of(candidate: RustCandidate) -> str:
+    return probe.source_version(candidate.rust_src) if candidate.rust_src else ""
 
 
 def _rust_candidates(watch: Watch, request: Request, result: Survey) -> list[RustCandidate] | None:
@@ -203,8 +210,10 @@ def _driver_libraries(watch: Watch, candidate: RustCandidate) -> list[str]:
 
 
 def _no_library(candidate: RustCandidate) -> Diagnostic:
-    if candidate.provenance.startswith("rustup "):
-        name = candidate.provenance.removeprefix("rustup ")
+    # Only rustup keeps its channel's manifest there.
+    manifest = f"{candidate.sysroot}/lib/rustlib/multirust-channel-manifest.toml"
+    if candidate.provenance.startswith("rustup ") or os.path.exists(manifest):
+        name = os.path.basename(candidate.sysroot)
         remedy = f"rustup component add rust-src --toolchain {name}"
     elif candidate.provenance.startswith("Debian"):
         remedy = "apt-get install rust-web-src"

@@ -83,3 +83,20 @@ def test_versions_of_other_tools(tmp_path: Path, said: str, version: str) -> Non
     tool.chmod(0o755)
     assert doctor._version(str(tool)) == version
     assert doctor._version(str(tmp_path / "absent")) == ""
+
+
+def test_a_rustup_toolchain_that_was_named(tmp_path: Path) -> None:
+    """Without sources it gets rustup's command; with them, only its LLVM is at fault."""
+    sysroot = layouts.rustup(tmp_path, "nightly-x", version="1.97.0", llvm="22.1.99")
+    (sysroot / "lib/rustlib").mkdir(parents=True, exist_ok=True)
+    (sysroot / "lib/rustlib/multirust-channel-manifest.toml").write_text("", encoding="utf-8")
+    done = run(FATCRATE_RUSTC=str(sysroot / "bin/rustc"))
+    remedy = "rustup component add rust-src --toolchain nightly-x"
+    assert f"rust-src         MISSING        get it: {remedy}\n" in done.stdout
+    assert f"  help: {remedy}\n" in done.stdout
+    assert "apt-get" not in done.stdout
+    layouts.rust_src(sysroot)
+    done = run(FATCRATE_RUSTC=str(sysroot / "bin/rustc"))
+    assert "rustc            UNUSABLE " in done.stdout and "MISSING" not in done.stdout
+    assert f"FATCRATE_RUSTC: {sysroot}/lib/rustlib/src/rust/library\n" in done.stdout
+    assert "rustc's LLVM 22.1.99 is newer than the linker's" in done.stdout
