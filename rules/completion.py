@@ -28,15 +28,21 @@ _fatcrate() {
     found=(${(f)"$(fatcrate completion --candidates -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
     if (( ${#found} )); then compadd -a found; else _files; fi
 }
-compdef _fatcrate fatcrate
+# In a folder of fpath this file is the function itself; else it is sourced.
+if [[ $funcstack[1] == _fatcrate ]]; then _fatcrate "$@"; else compdef _fatcrate fatcrate; fi
 """
 
 _FISH = """\
 function __fatcrate_candidates
     set -l words (commandline -opc)
-    fatcrate completion --candidates -- $words[2..-1] (commandline -ct) 2>/dev/null
+    set -l found (fatcrate completion --candidates -- $words[2..-1] (commandline -ct) 2>/dev/null)
+    if test -n "$found"
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c fatcrate -a '(__fatcrate_candidates)'
+complete -c fatcrate -f -a '(__fatcrate_candidates)'
 """
 
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
@@ -45,6 +51,7 @@ _EPILOG = """\
 examples:
   source <(fatcrate completion bash)                          in ~/.bashrc
   source <(fatcrate completion zsh)                           in ~/.zshrc, after compinit
+  fatcrate completion zsh > ~/.zfunc/_fatcrate                a folder of fpath, before compinit
   fatcrate completion fish > ~/.config/fish/completions/fatcrate.fish
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,43 @@ def test_in_bash(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == "doctor\naarch64 x86_64\n"
+
+
+def _in(shell: str, script: str, folder: Path) -> list[str]:
+    """Lines that the script prints in the shell, with fatcrate on PATH."""
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed: apt-get install {shell}")
+    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    options = ["-f"] if shell == "zsh" else ["--no-config"]
+    return subprocess.run(
+        [program, *options, "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+
+
+def test_in_fish(tmp_path: Path) -> None:
+    (tmp_path / "BUILD").touch()
+    (tmp_path / "a b.fatbin").touch()
+    ask = completion.SCRIPTS["fish"] + "complete -C '{}'\n"
+    assert _in("fish", ask.format("fatcrate bu"), tmp_path) == ["build", "build-script"]
+    assert _in("fish", ask.format("fatcrate build --ke"), tmp_path) == ["--keep-going"]
+    assert _in("fish", ask.format("fatcrate inspect a"), tmp_path) == ["a b.fatbin"]
+
+
+def test_in_zsh(tmp_path: Path) -> None:
+    stubs = "compdef() { print $@ }\ncompadd() { print -l ${(P)2} }\n_files() { print files }\n"
+    asked = "words=(fatcrate {}); CURRENT={}; _fatcrate\n"
+    sourced = stubs + completion.SCRIPTS["zsh"]
+    assert _in("zsh", sourced + asked.format("bu", 2), tmp_path) == [
+        *("_fatcrate fatcrate", "build", "build-script"),
+    ]
+    assert _in("zsh", sourced + asked.format("inspect ''", 3), tmp_path)[1:] == ["files"]
+    (tmp_path / "_fatcrate").write_text(completion.SCRIPTS["zsh"], encoding="utf-8")
+    loaded = stubs + "fpath=($PWD $fpath); autoload -Uz _fatcrate\n"
+    for_first = loaded + asked.format("bu", 2)
+    assert _in("zsh", for_first, tmp_path) == ["build", "build-script"]
