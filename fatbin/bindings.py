@@ -64,8 +64,22 @@ def _parameter(name: str, type_: str) -> str:
     return f"{name}: {type_}" if name else type_
 
 
+#: What makes a function of a header; C89 has no word for it, and unused functions are warned of.
+INLINE: Final = """\
+#ifndef FATCRATE_INLINE
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define FATCRATE_INLINE static inline
+#elif defined(__GNUC__)
+#define FATCRATE_INLINE static __inline__
+#else
+#define FATCRATE_INLINE static
+#endif
+#endif
+"""
+
+
 def header(symbol: str, bound: list[BoundKernel], register: bool = False) -> str:
-    """The C and C++ header."""
+    """The header, for C from C89 on and for C++."""
     guard = f"FATCRATE_{symbol.upper()}_H"
     names = "".join(f"        {_c_string(k.name)},\n" for k in bound)
     comments = "".join(f" *   {_comment(k)}\n" for k in bound)
@@ -89,6 +103,7 @@ def header(symbol: str, bound: list[BoundKernel], register: bool = False) -> str
 
 #include <stddef.h>
 
+{INLINE}
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -100,12 +115,12 @@ extern const unsigned char {symbol}_end[];
 {handles}
 #define {symbol.upper()}_KERNEL_COUNT {len(bound)}
 
-static inline size_t {symbol}_size(void) {{
+FATCRATE_INLINE size_t {symbol}_size(void) {{
     return (size_t)({symbol}_end - {symbol}_start);
 }}
 
 /* {symbol.upper()}_KERNEL_COUNT names and a null pointer. */
-static inline const char *const *{symbol}_kernels(void) {{
+FATCRATE_INLINE const char *const *{symbol}_kernels(void) {{
     static const char *const names[] = {{
 {names}        0,
     }};
@@ -188,7 +203,7 @@ _TEXT = """
 
 
 def _c_string(text: str) -> str:
-    made = text.replace("\\", "\\\\").replace('"', '\\"')
+    made = text.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?")  # no trigraphs
     return '"' + "".join(ch if 32 <= ord(ch) < 127 else _octal(ch) for ch in made) + '"'
 
 
@@ -203,8 +218,9 @@ def _rust_string(text: str) -> str:
 
 def _plain(text: str) -> str:
     """``text`` so that it can stand in a comment of C or Rust."""
-    return "".join(ch if ch.isprintable() else "?" for ch in text).replace("*/", "* /")
+    shown = "".join(ch if ch.isprintable() else "?" for ch in text)
+    return shown.replace("*/", "* /").replace("/*", "/ *")
 
 
 def _comment(kernel: BoundKernel) -> str:
-    return _plain(f"{kernel.name}({', '.join(kernel.params)})").replace("/*", "/ *")
+    return _plain(f"{kernel.name}({', '.join(kernel.params)})")
