@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from fatcrate.lto import errors
+from fatcrate.lto.bitstream import Abbreviation, Reader, Truncated, define_abbreviation, record
 from fatcrate.toolchain.diagnostics import Location, fail
 
 MAGIC = b"BC\xc0\xde"
@@ -108,178 +109,6 @@ def is_bitcode(data: bytes | memoryview) -> bool:
     return bytes(data[:4]) in (MAGIC, WRAPPER_MAGIC)
 
 
-class _Truncated(Exception):
-    """The stream ended, or a count cannot be true."""
-
-
-#: Values that are taken out of one integer; a long one is slow to shift.
-_CHUNK = 24
-
-
-class _Reader:
-    """A cursor over a bit stream (little endian, LSB first)."""
-
-    def __init__(self, data: memoryview) -> None:
-        self.data = data
-        self.size = len(data) * 8
-        self.position = 0
-
-    def fixed(self, width: int) -> int:
-        position = self.position
-        if position + width > self.size:
-            raise _Truncated
-        self.position = position + width
-        byte = position >> 3
-        window = int.from_bytes(self.data[byte : byte + 9], "little")
-        return (window >> (position & 7)) & ((1 << width) - 1)
-
-    def vbr(self, width: int) -> int:
-        high = 1 << (width - 1)
-        piece = self.fixed(width)
-        if piece < high:
-            return piece
-        value, shift = piece - high, width - 1
-        while True:
-            piece = self.fixed(width)
-            value |= (piece & (high - 1)) << shift
-            if piece < high:
-                return value
-            shift += width - 1
-            if shift > 70:
-                raise _Truncated
-
-    def fields(self, width: int, count: int) -> list[int]:
-        """``count`` values of ``width`` bits."""
-        if width * count > self.size - self.position:
-            raise _Truncated
-        position, self.position = self.position, self.position + width * count
-        mask, values = (1 << width) - 1, []
-        for start in range(0, count, _CHUNK):
-            here, number = position + start * width, min(_CHUNK, count - start)
-            last = here + number * width
-            window = int.from_bytes(self.data[here >> 3 : (last + 7) >> 3], "little") >> (here & 7)
-            for _ in range(number):
-                values.append(window & mask)
-                window >>= width
-        return values
-
-    def vbr6s(self, count: int) -> list[int]:
-        """``count`` values of the encoding that records without abbreviation use."""
-        values: list[int] = []
-        value = shift = 0
-        while len(values) < count:
-            # At least one piece of six bits for each value that is still to come.
-            for piece in self.fields(6, min(count - len(values), _CHUNK)):
-                if piece & 32:
-                    value |= (piece & 31) << shift
-                    shift += 5
-                    if shift > 70:
-                        raise _Truncated
-                else:
-                    values.append(value | piece << shift)
-                    value = shift = 0
-        return values
-
-    def align(self) -> None:
-        self.position = (self.position + 31) & ~31
-        if self.position > self.size:
-            raise _Truncated
-
-
-_Abbreviation = list[tuple[str, int]]
-
-
-def _define_abbreviation(reader: _Reader) -> _Abbreviation:
-    count = reader.vbr(5)
-    if count > 4096:
-        raise _Truncated
-    operands: _Abbreviation = []
-    for _ in range(count):
-        if reader.fixed(1):
-            operands.append(("literal", reader.vbr(8)))
-            continue
-        encoding = reader.fixed(3)
-        if encoding in (1, 2):
-            width = reader.vbr(5)
-            if width > 64:
-                raise _Truncated
-            kind = "fixed" if encoding == 1 else "vbr"
-            operands.append((kind, width) if width else ("literal", 0))
-        elif encoding in (3, 4, 5):
-            operands.append((("array", "char6", "blob")[encoding - 3], 0))
-        else:
-            raise _Truncated
-    return operands
-
-
-_CHAR6 = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"
-
-
-def _scalar(reader: _Reader, operand: tuple[str, int]) -> int:
-    kind, value = operand
-    if kind == "literal":
-        return value
-    if kind == "fixed":
-        return reader.fixed(value)
-    if kind == "vbr":
-        if value < 2:
-            raise _Truncated
-        return reader.vbr(value)
-    if kind == "char6":
-        return _CHAR6[reader.fixed(6)]
-    raise _Truncated
-
-
-def _array(reader: _Reader, element: tuple[str, int], count: int) -> list[int]:
-    kind, width = element
-    if kind == "fixed":
-        return reader.fields(width, count)
-    if kind == "char6":
-        return [_CHAR6[value] for value in reader.fields(6, count)]
-    return [_scalar(reader, element) for _ in range(count)]
-
-
-def _record(
-    reader: _Reader, abbreviation: _Abbreviation | None
-) -> tuple[int, list[int], memoryview]:
-    """Reads one record: its code, operands and blob (empty for most)."""
-    no_blob = reader.data[:0]
-    if abbreviation is None:
-        code, count = reader.vbr(6), reader.vbr(6)
-        if count * 6 > reader.size - reader.position:
-            raise _Truncated
-        return code, reader.vbr6s(count), no_blob
-    values: list[int] = []
-    index = 0
-    while index < len(abbreviation):
-        operand = abbreviation[index]
-        if operand[0] == "array":
-            count = reader.vbr(6)
-            if index + 1 >= len(abbreviation):
-                raise _Truncated
-            element = abbreviation[index + 1]
-            if element[0] == "literal" or count > reader.size - reader.position:
-                raise _Truncated
-            values += _array(reader, element, count)
-            break
-        if operand[0] == "blob":
-            length = reader.vbr(6)
-            reader.align()
-            start = reader.position >> 3
-            if start + length > len(reader.data):
-                raise _Truncated
-            reader.position = (start + length) * 8
-            reader.align()
-            if not values:
-                raise _Truncated
-            return values[0], values[1:], reader.data[start : start + length]
-        values.append(_scalar(reader, operand))
-        index += 1
-    if not values:
-        raise _Truncated
-    return values[0], values[1:], no_blob
-
-
 @dataclass
 class _Parsed:
     version: int = 0
@@ -291,7 +120,7 @@ class _Parsed:
     strings: memoryview = field(default_factory=lambda: memoryview(b""))
     modules: int = 0
     names: dict[int, str] = field(default_factory=dict)  # value number -> name, before LLVM 5
-    symtab_abbreviations: list[_Abbreviation] = field(default_factory=list)
+    symtab_abbreviations: list[Abbreviation] = field(default_factory=list)
 
 
 def _text(operands: list[int]) -> str:
@@ -302,10 +131,10 @@ def _text(operands: list[int]) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _block(reader: _Reader, block: int, width: int, end: int, parsed: _Parsed) -> None:
+def _block(reader: Reader, block: int, width: int, end: int, parsed: _Parsed) -> None:
     """Decodes one interesting block's own records; most nested blocks are skipped."""
     if width < 2 or width > 32:
-        raise _Truncated
+        raise Truncated
     abbreviations = list(parsed.symtab_abbreviations) if block == _SYMTAB else []
     described = -1  # the block that BLOCKINFO is speaking of
     while reader.position < end:
@@ -317,25 +146,25 @@ def _block(reader: _Reader, block: int, width: int, end: int, parsed: _Parsed) -
             reader.align()
             nested_end = reader.fixed(32) * 32 + reader.position
             if nested_end > end:
-                raise _Truncated
+                raise Truncated
             if block == _MODULE and nested in (_BLOCKINFO, _SYMTAB):
                 _block(reader, nested, nested_width, nested_end, parsed)
             reader.position = nested_end
         elif code == _DEFINE:
-            abbreviation = _define_abbreviation(reader)
+            abbreviation = define_abbreviation(reader)
             if block != _BLOCKINFO:
                 abbreviations.append(abbreviation)
             elif described == _SYMTAB:
                 parsed.symtab_abbreviations.append(abbreviation)
         else:
             if code != _UNABBREV and code - 4 >= len(abbreviations):
-                raise _Truncated
+                raise Truncated
             chosen = abbreviations[code - 4] if code != _UNABBREV else None
-            number, operands, blob = _record(reader, chosen)
+            number, operands, blob = record(reader, chosen)
             if block == _BLOCKINFO and number == 1 and operands:
                 described = operands[0]
             _collect(block, number, operands, blob, parsed)
-    raise _Truncated
+    raise Truncated
 
 
 def _collect(
@@ -368,18 +197,18 @@ def _symbol(index: int, number: int, operands: list[int], parsed: _Parsed) -> Sy
         name = parsed.names.get(index, "")
         operands = [0, 0, *operands]
     elif len(operands) < 2 or operands[0] + operands[1] > len(parsed.strings):
-        raise _Truncated
+        raise Truncated
     else:
         start, end = operands[0], operands[0] + operands[1]
         name = bytes(parsed.strings[start:end]).decode("utf-8", "replace")
     if len(operands) < 6 + 2 * (number in (_GLOBALVAR, _FUNCTION)):
-        raise _Truncated
+        raise Truncated
 
     def section(index: int) -> str:
         if not index:
             return ""
         if index > len(parsed.sections):
-            raise _Truncated
+            raise Truncated
         return parsed.sections[index - 1]
 
     if number == _GLOBALVAR:
@@ -434,29 +263,29 @@ def read(data: memoryview, file: str) -> ModuleInfo:
     data = unwrap(data, file)
     if bytes(data[:4]) != MAGIC:
         _bad(file, "is not LLVM bitcode", 0)
-    reader = _Reader(data)
+    reader = Reader(data)
     reader.position = 32
     parsed = _Parsed()
     try:
         _top_level(reader, parsed)
         if parsed.modules != 1:
             _bad(file, f"holds {parsed.modules} modules where one is wanted", 0)
-        symbols = [_symbol(i, *record, parsed) for i, record in enumerate(parsed.globals)]
-    except _Truncated:
+        symbols = [_symbol(i, *each, parsed) for i, each in enumerate(parsed.globals)]
+    except Truncated:
         _bad(file, "is damaged or truncated bitcode", min(reader.position // 8, len(data)))
     return ModuleInfo(parsed.producer, parsed.triple, parsed.source, symbols)
 
 
-def _top_level(reader: _Reader, parsed: _Parsed) -> None:
+def _top_level(reader: Reader, parsed: _Parsed) -> None:
     while reader.size - reader.position >= 64:
         if reader.fixed(2) != _ENTER:
-            raise _Truncated
+            raise Truncated
         block, width = reader.vbr(8), reader.vbr(4)
         reader.align()
         words = reader.fixed(32)
         end = reader.position + words * 32
         if end > reader.size:
-            raise _Truncated
+            raise Truncated
         if block in (_MODULE, _IDENTIFICATION, _STRTAB):
             parsed.modules += block == _MODULE
             _block(reader, block, width, end, parsed)

@@ -11,11 +11,13 @@ import os
 import pickle
 import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar, cast
 
+from fatcrate.toolchain import memory
 from fatcrate.toolchain.diagnostics import FatcrateError
 
 T = TypeVar("T")
@@ -64,15 +66,28 @@ class Failed:
 
 
 def run_all(
-    works: Sequence[Callable[[], T]], *, workers: int, timeout: float = DEFAULT_TIMEOUT
+    works: Sequence[Callable[[], T]],
+    *,
+    workers: int,
+    timeout: float = DEFAULT_TIMEOUT,
+    need: int = 0,
+    room: memory.Room = memory.available,
 ) -> list[T | Failed]:
-    """Runs several at once, ``workers`` at a time; results come in the order of ``works``."""
+    """Runs several at once, ``workers`` at a time; results come in the order of ``works``.
+
+    ``need`` is the memory in bytes that one of them takes by a guess; as soon as one has ended,
+    what it took counts instead. No more run than fit into the ``room``, but always one.
+    """
     waiting = list(enumerate(works))
     running: dict[int, tuple[int, _Child]] = {}  # file descriptor -> place, child
     outcomes: dict[int, Any] = {}
+    measured = 0
     try:
         while waiting or running:
             while waiting and len(running) < workers:
+                taken = ((need, memory.resident(child.process)) for _, child in running.values())
+                if running and not memory.fits(room(), need, taken):
+                    break
                 place, work = waiting.pop(0)
                 child = _Child(work)
                 running[child.alive] = (place, child)
@@ -84,6 +99,7 @@ def run_all(
                 if descriptor in ready or late:
                     del running[descriptor]
                     outcomes[place] = child.finish(killed=descriptor not in ready)
+                    need = measured = max(measured, child.peak)
     except BaseException:
         for _, child in running.values():
             child.finish(killed=True)
@@ -96,10 +112,11 @@ class _Child:
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.begun = time.monotonic()
+        self.peak = 0  # bytes, known at the end
         self._result, self._noise = _nameless(), _nameless()
         self.alive, alive_child = os.pipe()  # closed by the child's death
-        self._process = os.fork()
-        if self._process == 0:
+        self.process = os.fork()
+        if self.process == 0:
             os.close(self.alive)
             _child(work, self._result.fileno(), self._noise.fileno())
         os.close(alive_child)
@@ -107,8 +124,9 @@ class _Child:
     def finish(self, killed: bool) -> Any:
         """Ends the child if need be, and reads what it left."""
         if killed:
-            os.kill(self._process, signal.SIGKILL)
-        _, status = os.waitpid(self._process, 0)
+            os.kill(self.process, signal.SIGKILL)
+        _, status, usage = os.wait4(self.process, 0)
+        self.peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         os.close(self.alive)
         with self._result, self._noise:
             self._result.seek(0)

@@ -161,3 +161,30 @@ def test_no_server_where_the_environment_bends_python(
         host.start()
         assert (host.name, host.pid) == ("", 0)
     assert Server("").name == ""
+
+
+@pytest.mark.parametrize(("room", "most"), [(1 << 20, 1), (1 << 40, 3)])
+def test_steps_wait_for_memory(room: int, most: int, tmp_path: Path) -> None:
+    """Where there is room for one only, steps run one after another, and all of them do."""
+    rustc(
+        tmp_path, 'touch "run.$1"; ls -d run.* | wc -l > "saw.$1"; sleep 0.4; rm "run.$1"; exit 1'
+    )
+    with server.serving(lambda: room) as host:
+        host.start()
+        variables = {client.VARIABLE: host.name}
+        steps = [
+            start(variables, tmp_path, "compile", "--output", f"o{i}", "--", "./rustc", str(i))
+            for i in range(3)
+        ]
+        assert [step.wait(timeout=30) for step in steps] == [1, 1, 1]
+        for step in steps:
+            step.communicate()
+    seen = [int((tmp_path / f"saw.{i}").read_text()) for i in range(3)]
+    assert max(seen) <= most and (most == 1 or max(seen) > 1)
+
+
+def test_needs_follow_the_largest_input(tmp_path: Path) -> None:
+    (tmp_path / "linked.bc").write_bytes(bytes(100_000))
+    step = server._Step(None, bytes(tmp_path), ["codegen", "--also=sm_90=x.ptx", "linked.bc"], [])  # type: ignore[arg-type]
+    assert step.guess() == (96 << 20) + 64 * 100_000
+    assert server._Step(None, b"/", ["pack", "gone"], []).guess() == 64 << 20  # type: ignore[arg-type]
