@@ -167,6 +167,8 @@ def _load(args: argparse.Namespace) -> _Loaded:
         except FatcrateError as error:
             faults.absorb(error)
     faults.check()
+    # The order of the command line comes from that of `deps` in a project; no output shows it.
+    loaded.crates.sort(key=lambda unit: (unit.name, unit.sha256))
     return loaded
 
 

@@ -55,6 +55,17 @@ def test_two_folders_same_bytes(tmp_path: Path, full: bool) -> None:
         assert other == hashes[0]
 
 
+def test_order_of_dependencies(fresh: Project) -> None:
+    """Nothing depends on the order in which the project file names crates."""
+    fresh.write(FILES).build().ok()
+    first = fresh.hashes()
+    fresh.edit("fatcrate.yaml", "deps: [gpu, mathlib]", "deps: [mathlib, gpu]")
+    fresh.edit("fatcrate.yaml", "deps: [gpu, util]", "deps: [util, gpu]")
+    fresh.edit("fatcrate.yaml", "crates: [kern, other]", "crates: [other, kern]")
+    assert fresh.build().ok().steps
+    assert fresh.hashes() == first
+
+
 def leaks(out: Path, text: str) -> list[str]:
     """Outputs that hold ``text``, a path of this machine."""
     return [
