@@ -43,13 +43,19 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("images", nargs="+", metavar="ARCH=FILE", help="PTX, cubin or code object")
     made.add_argument("--manifest", required=True, metavar="M", help="the ABI manifest")
-    made.add_argument("--link-report", metavar="R", help="LINK's report (JSON)")
+    made.add_argument(
+        "--link-report",
+        action="append",
+        default=[],
+        metavar="R",
+        help="LINK's report (JSON); one for each partition that is in the images",
+    )
     made.add_argument(
         "--assemble-report",
         action="append",
         default=[],
         metavar="ARCH=R",
-        help="ASSEMBLE's report of one arch (JSON)",
+        help="ASSEMBLE's report of one arch (JSON); several for images of partitions",
     )
     made.add_argument("--report", required=True, metavar="OUT", help="the report to write")
     return made
@@ -64,7 +70,7 @@ def main(argv: list[str]) -> int:
         "version": REPORT_VERSION,
         "name": manifest.name,
         "target": manifest.target,
-        "link": _load_json(args.link_report) if args.link_report else None,
+        "link": _link_reports(args.link_report),
         "archs": {},
     }
     for arch, path in _pairs(args.images):
@@ -77,10 +83,29 @@ def main(argv: list[str]) -> int:
     for arch, path in _pairs(args.assemble_report):
         entry = report["archs"].get(str(arch))
         if entry is not None:
-            entry["assemble"] = _load_json(path)
+            _add_assemble(entry, load_json(path))
     faults.check()
     write_text(args.report, json.dumps(report, indent=2, sort_keys=True) + "\n")
     return 0
+
+
+def _link_reports(paths: Sequence[str]) -> Any:
+    """LINK's report; partition -> report where there are several."""
+    reports = [load_json(path) for path in paths]
+    if len(reports) < 2:
+        return reports[0] if reports else None
+    return {
+        report.get("name", path) if isinstance(report, dict) else path: report
+        for path, report in zip(paths, reports, strict=True)
+    }
+
+
+def _add_assemble(entry: dict[str, Any], report: Any) -> None:
+    """Adds ASSEMBLE's report to an arch's entry; kernels and warnings of partitions are joined."""
+    known = entry.setdefault("assemble", report)
+    if known is not report and isinstance(known, dict) and isinstance(report, dict):
+        for key in ("kernels", "warnings"):
+            known[key] = [*known.get(key, []), *report.get(key, [])]
 
 
 def _key(arch: Arch, kind: str) -> str:
@@ -98,7 +123,8 @@ def _pairs(items: Sequence[str]) -> list[tuple[Arch, str]]:
     return made
 
 
-def _load_json(path: str) -> Any:
+def load_json(path: str) -> Any:
+    """A JSON file. Raises FC0505 for one that is none."""
     with open(path, "rb") as stream:
         data = stream.read()
     try:

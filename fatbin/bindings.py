@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,13 +35,15 @@ def check_symbol(symbol: str) -> None:
         )
 
 
-def kernels_of(source: Source, manifest: Manifest | None) -> list[BoundKernel]:
+def kernels_of(source: Source | None, manifest: Manifest | None) -> list[BoundKernel]:
     """The kernels of the manifest, or of all images of the container, sorted by name."""
     if manifest is not None:
         return [
             BoundKernel(k.name, [_parameter(p.name, _type(p)) for p in k.parameters])
             for k in sorted(manifest.kernels, key=lambda k: k.name)
         ]
+    if source is None:
+        return []
     fatbins = hip.read_all(source) if hip.is_bundle(source) else reader.read_all(source)
     found: dict[str, BoundKernel] = {}
     for fatbin in fatbins:
@@ -125,6 +128,59 @@ FATCRATE_INLINE const char *const *{symbol}_kernels(void) {{
 {names}        0,
     }};
     return names;
+}}
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def parts_header(symbol: str, parts: Mapping[str, str], manifest: Manifest) -> str:
+    """The C and C++ header of a partitioned target. ``parts``: module -> prefix of its symbols."""
+    bound = kernels_of(None, manifest)
+    module = {k.name: k.module for k in manifest.kernels}
+    comments = "".join(f" *   {_comment(k)} in {_plain(module[k.name])}\n" for k in bound)
+    externs = "".join(
+        f"extern const unsigned char {prefix}_{end}[];\n"
+        for prefix in parts.values()
+        for end in ("start", "end")
+    )
+    names = "".join(f"        {_c_string(k.name)},\n" for k in bound)
+    starts = "".join(f"        {parts[module[k.name]]}_start,\n" for k in bound)
+    guard, upper = f"FATCRATE_{symbol.upper()}_H", symbol.upper()
+    return f"""\
+/* Written by fatcrate. The fat binaries of `{symbol}` and their kernels:
+{comments} */
+#ifndef {guard}
+#define {guard}
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/* First byte of each module, and the byte after its last. Pass …_start to cuModuleLoadData,
+ * cuLibraryLoadData or hipModuleLoadData. */
+{externs}
+#define {upper}_MODULE_COUNT {len(parts)}
+#define {upper}_KERNEL_COUNT {len(bound)}
+
+/* {upper}_KERNEL_COUNT names and a null pointer. */
+static inline const char *const *{symbol}_kernels(void) {{
+    static const char *const names[] = {{
+{names}        0,
+    }};
+    return names;
+}}
+
+/* The module of the kernel at the same place in {symbol}_kernels(). */
+static inline const unsigned char *const *{symbol}_modules(void) {{
+    static const unsigned char *const starts[] = {{
+{starts}        0,
+    }};
+    return starts;
 }}
 
 #ifdef __cplusplus

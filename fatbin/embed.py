@@ -26,6 +26,8 @@ runtime before main(), as objects made by nvcc do.
 examples:
   fatcrate embed k.fatbin -o k.o --host x86_64 --symbol k --header k.h
   fatcrate embed k.fatbin --manifest k.manifest.json --symbol k --header k.h --rust k.rs
+  fatcrate embed --part image=k.image.fatbin --part audio=k.audio.fatbin --symbol k \
+      --manifest k.manifest.json -o k.o --host x86_64 --header k.h
 """
 
 
@@ -37,7 +39,17 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("fatbin", metavar="FATBIN", help="a CUDA fat binary or a HIP bundle")
+    made.add_argument(
+        "fatbin", nargs="?", metavar="FATBIN", help="a CUDA fat binary or a HIP bundle"
+    )
+    made.add_argument(
+        "--part",
+        action="append",
+        default=[],
+        metavar="NAME=FATBIN",
+        help="instead of FATBIN: a module of a partitioned target, as its --manifest names it;"
+        " the bytes lie between SYMBOL_NAME_start and SYMBOL_NAME_end",
+    )
     made.add_argument("-o", "--output", metavar="OBJ", help="the object to write")
     made.add_argument("--host", choices=names.HOSTS, help="the machine of the object")
     made.add_argument("--symbol", required=True, metavar="NAME", help="prefix of all symbols")
@@ -61,7 +73,13 @@ def main(argv: list[str]) -> int:
         fail(errors.USAGE, "--host", f"is needed for an object: {' or '.join(names.HOSTS)}")
     if not (args.output or args.header or args.rust or args.python):
         fail(errors.USAGE, "embed", "nothing to write: give -o, --header, --rust or --python")
+    if bool(args.fatbin) == bool(args.part):
+        fail(errors.USAGE, "embed", "takes either FATBIN or --part, and one of them")
     manifest = manifests.load(args.manifest) if args.manifest else None
+    if args.part:
+        from fatcrate.fatbin import embed_parts
+
+        return embed_parts.run(args, manifest)
     with open_source(args.fatbin) as source:
         is_hip = check_container(source)
         if is_hip and args.register:
@@ -127,9 +145,14 @@ def build_object(source: Source, host: str, symbol: str, is_hip: bool) -> tuple[
             remedy="pack fewer architectures or compress more, or load the file at run time",
         )
     made = ObjectFile(MACHINES[host])
+    return made, add_container(made, source, symbol, is_hip)
+
+
+def add_container(made: ObjectFile, source: Source, symbol: str, is_hip: bool) -> int:
+    """A section with the container; returns the handle of ``<symbol>_start``."""
     name = names.HIP_FATBIN_SECTION if is_hip else names.NV_FATBIN_SECTION
     align = hip.ENTRY_ALIGN if is_hip else c.ENTRY_ALIGN
     section = made.section(name, source, flags=c.SHF_ALLOC, align=align)
     start = made.symbol(f"{symbol}_start", section, 0, source.size, visibility=c.STV_PROTECTED)
     made.symbol(f"{symbol}_end", section, source.size, visibility=c.STV_PROTECTED, kind=0)
-    return made, start
+    return start

@@ -76,6 +76,11 @@ def parser() -> argparse.ArgumentParser:
         help="make a cubin for `fatcrate nvlink`, and report what that costs each kernel",
     )
     p.add_argument(
+        "--partial",
+        action="store_true",
+        help="the PTX is a partition's: budgets may name kernels of others",
+    )
+    p.add_argument(
         "--budget",
         action="append",
         default=[],
@@ -177,7 +182,7 @@ def main(argv: list[str]) -> int:
         faults.check()
         kernels = parse_resources(done.output)
         for message in (
-            *budget.check(kernels, budgets, arch),
+            *budget.check(kernels, budgets, arch, args.partial),
             *budget.relocation_costs(kernels, whole, arch),
         ):
             faults.add(message)

@@ -95,12 +95,17 @@ def _parse(text: str) -> Budget:
     return budget
 
 
-def check(kernels: list[Resources], budgets: list[Budget], arch: Arch) -> list[Diagnostic]:
-    """A fault for each kernel and budget that do not fit; warnings for spills."""
+def check(
+    kernels: list[Resources], budgets: list[Budget], arch: Arch, partial: bool = False
+) -> list[Diagnostic]:
+    """A fault for each kernel and budget that do not fit; warnings for spills.
+
+    ``partial``: the image holds a part of the target's kernels; budgets may name others.
+    """
     faults = []
     known = {kernel.name for kernel in kernels}
     for budget in budgets:
-        if budget.kernel and budget.kernel not in known:
+        if budget.kernel and budget.kernel not in known and not partial:
             faults.append(
                 Diagnostic(
                     errors.BAD_OPTION,

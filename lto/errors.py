@@ -103,9 +103,15 @@ BAD_REPRODUCER = Kind(
 )
 SPLIT_STATIC = Kind(
     "FC0328",
-    "a mutable static in two partitions",
+    "a mutable or host-visible static in two partitions",
     "Each partition is a module of its own, with its own copy of every static. A static that"
     " device code or the host writes would be two variables, so its users must share a module.",
+)
+UNKNOWN_BUDGET = Kind(
+    "FC0329",
+    "a budget for a kernel that is not there",
+    "The project sets limits for a kernel by name, but no linked crate exports a kernel of that"
+    " name, so that the limits would never be checked.",
 )
 CODEGEN_FAILED = Kind(
     "FC0320",
@@ -206,6 +212,7 @@ ALL: tuple[Kind, ...] = (
     UNSUPPORTED,
     BAD_REPRODUCER,
     SPLIT_STATIC,
+    UNKNOWN_BUDGET,
     CODEGEN_FAILED,
     ENGINE_CRASH,
     LINK_FAILED,

@@ -39,6 +39,7 @@ from fatcrate.lto import (
     resolve,
 )
 from fatcrate.lto.inputs import Unit
+from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import Input, Manifest
@@ -91,17 +92,47 @@ def parser() -> argparse.ArgumentParser:
         metavar="KERNEL",
         help="export only the kernels named so (all of them without this option)",
     )
-    p.add_argument(
-        "--kernels-of",
-        action="append",
-        default=[],
-        metavar="CRATE",
-        help="make a partition: export the kernels of this crate only (may be repeated)",
-    )
+    _add_partition(p)
     _add_questions(p)
     options.add_engine(p)
     options.add_timeout(p)
     return p
+
+
+def _add_partition(p: argparse.ArgumentParser) -> None:
+    """Options that make a partition, and those that tell what the project names, and where."""
+    p.add_argument(
+        "--kernels-of",
+        action="append",
+        default=[],
+        metavar="CRATE[/KERNEL]",
+        help="make a partition: export the kernels of this crate only, or one of them"
+        " (may be repeated)",
+    )
+    p.add_argument(
+        "--leave",
+        action="append",
+        default=[],
+        metavar="KERNEL",
+        help="of the crates of --kernels-of, leave this kernel to another partition",
+    )
+    p.add_argument(
+        "--plan", metavar="JSON", help="make the partition that --name names in this plan"
+    )
+    p.add_argument(
+        "--budgeted",
+        action="append",
+        default=[],
+        metavar="KERNEL",
+        help="fail unless this kernel, for which there is a budget, is exported",
+    )
+    p.add_argument(
+        "--place",
+        action="append",
+        default=[],
+        metavar="NAME=PLACE",
+        help="where the project names a kernel or symbol: FILE:LINE:COLUMN or a label",
+    )
 
 
 def _add_questions(p: argparse.ArgumentParser) -> None:
@@ -151,10 +182,13 @@ class _Loaded:
     libraries: list[Unit] = field(default_factory=list)
 
 
-def _load(args: argparse.Namespace) -> _Loaded:
+def _load(args: argparse.Namespace, planned: Planned | None) -> _Loaded:
     """Reads all inputs; faults of all of them are raised together."""
     faults, loaded = Collector(), _Loaded()
     crates = _pairs(args.crate, "--crate")
+    if planned is not None:
+        wanted_crates = set(planned.crates)
+        crates = [pair for index, pair in enumerate(crates) if index in wanted_crates]
     libraries = _pairs(args.sysroot_crate, "--sysroot-crate")
     wanted: list[tuple[str, inputs.Kind, str, list[Unit]]] = [
         *((name, "crate", path, loaded.crates) for name, path in crates),
@@ -180,15 +214,13 @@ def main(argv: list[str]) -> int:
     """Runs ``fatcrate link``."""
     args = parser().parse_args(argv)
     toolchain = identity.load(args.toolchain)
-    loaded = _load(args)
+    planned = read_plan(args.plan, args.name) if args.plan else None
+    loaded = _load(args, planned)
     inputs.check_targets(loaded.crates, names.NVPTX_TRIPLE, _linker_llvm(toolchain))
     table = resolve.build(loaded.crates)
-    resolve.check(loaded.crates, table, args.export, args.name, args.undefined)
-    partition = Collector()
-    for fault in resolve.check_kernels_of(loaded.crates, table, args.kernels_of):
-        partition.add(fault)
-    partition.check()
-    merged = _merge(args, argv, loaded, table, toolchain)
+    selection = _selection(args, planned)
+    selection.check(loaded.crates, table, args.name, args.undefined, args.budgeted)
+    merged = _merge(args, argv, loaded, table, selection, toolchain)
     manifest = Manifest(
         args.name,
         names.NVPTX_TRIPLE,
@@ -197,12 +229,19 @@ def main(argv: list[str]) -> int:
         _inputs(loaded, merged),
         toolchain.versions(),
         mutable_statics=merged.mutable_statics,
+        kernels_elsewhere=selection.elsewhere(table),
     )
     _answer(args, loaded, table, merged)
     atomic.write_bytes(args.output, merged.bitcode)
     atomic.write_text(args.manifest, manifest.to_json())
     atomic.write_text(args.report, _report(args.name, loaded, merged))
     return 0
+
+
+def _selection(args: argparse.Namespace, planned: Planned | None) -> Selection:
+    kernels_of = planned.kernels_of if planned else args.kernels_of or None
+    places = parse_places(args.place)
+    return Selection(args.export, kernels_of, args.leave, places, planned is not None)
 
 
 def _primitives() -> str:
@@ -215,6 +254,7 @@ def _merge(
     argv: list[str],
     loaded: _Loaded,
     table: resolve.Table,
+    selection: Selection,
     toolchain: identity.Identity,
 ) -> merge.Merged:
     """Runs the LLVM part of the link in a child process."""
@@ -223,10 +263,10 @@ def _merge(
         loaded.crates,
         loaded.libraries,
         _primitives(),
-        args.export,
+        selection.exported(table),
         table,
         args.undefined,
-        args.kernels_of,
+        selection.whole_crates,
     )
 
     chosen = engine.choose(args.engine, toolchain.rustc.llvm)

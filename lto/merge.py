@@ -44,10 +44,10 @@ class Request:
     crates: list[Unit]
     libraries: list[Unit]  # sysroot and libdevice, used as needed
     primitives: str  # textual IR
-    exports: list[str]  # kernels to export; empty: all
+    exports: list[str]  # kernels and other symbols to export
     table: Table
     keep: list[str] = field(default_factory=list)  # further roots
-    kernels_of: list[str] = field(default_factory=list)  # crates; empty: all of them
+    own: frozenset[str] | None = None  # of a partition: the crates that are in it whole
 
 
 @dataclass
@@ -155,12 +155,9 @@ class _Link:
     def choose_roots(self) -> dict[str, None]:
         """Kernels, host-visible statics and ``#[used]`` statics, in link order.
 
-        A partition (``kernels_of``) has the roots of its own crates only.
+        A partition has the roots of its own crates only.
         """
-        exported = self.request.exports or [
-            name for name, crate in self.table.kernels.items() if self._is_ours(crate)
-        ]
-        roots = dict.fromkeys([*exported, *self.request.keep])
+        roots = dict.fromkeys([*self.request.exports, *self.request.keep])
         for name, crate in self._host_visible().items():
             if self._is_ours(crate):
                 roots[name] = None
@@ -168,7 +165,7 @@ class _Link:
         return roots
 
     def _is_ours(self, crate: str) -> bool:
-        return not self.request.kernels_of or crate in self.request.kernels_of
+        return self.request.own is None or crate in self.request.own
 
     def _host_visible(self) -> dict[str, str]:
         """Host-visible statics of all crates -> the crate."""

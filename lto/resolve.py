@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fatcrate.lto import errors, lower, symbols
 from fatcrate.lto.bitcode import Symbol
 from fatcrate.lto.inputs import Unit
 from fatcrate.toolchain import names
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Kind
+from fatcrate.toolchain.diagnostics import Diagnostic, Kind, Location
 
 
 @dataclass
@@ -97,7 +97,9 @@ def _duplicate(kind: Kind, name: str, found: list[tuple[str, Symbol]], what: str
     )
 
 
-def check_exports(table: Table, exports: Iterable[str]) -> list[Diagnostic]:
+def check_exports(
+    table: Table, exports: Iterable[str], places: Mapping[str, Location]
+) -> list[Diagnostic]:
     """A fault for each ``--export`` that names nothing, with the nearest names."""
     faults = []
     for name in exports:
@@ -105,13 +107,12 @@ def check_exports(table: Table, exports: Iterable[str]) -> list[Diagnostic]:
             continue
         near = symbols.nearest(name, table.kernels) or symbols.nearest(name, table.definitions)
         remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
-        faults.append(
-            Diagnostic(errors.UNKNOWN_EXPORT, name, "is exported but no crate defines it", remedy)
-        )
+        message = "is exported but no crate defines it"
+        faults.append(Diagnostic(errors.UNKNOWN_EXPORT, name, message, remedy, places.get(name)))
     return faults
 
 
-def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnostic]:
+def check_kernels(table: Table, exported: Iterable[str], target: str) -> list[Diagnostic]:
     """A fault when nothing would be exported, and for kernel names that PTX refuses."""
     if not table.kernels:
         return [
@@ -123,7 +124,7 @@ def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnos
             )
         ]
     faults = []
-    for name in sorted(set(table.kernels) if not exports else set(exports)):
+    for name in sorted(set(exported)):
         if not symbols.is_ptx_name(name):
             faults.append(
                 Diagnostic(
@@ -137,22 +138,6 @@ def check_kernels(table: Table, exports: list[str], target: str) -> list[Diagnos
 
 
 _MEMORY = re.compile(r"shared|const|local|global", re.IGNORECASE)
-
-
-def check_kernels_of(units: Iterable[Unit], table: Table, crates: list[str]) -> list[Diagnostic]:
-    """A fault for each ``--kernels-of`` that names no linked crate, or one without kernels."""
-    faults = []
-    linked, with_kernels = {unit.name for unit in units}, set(table.kernels.values())
-    for crate in crates:
-        if crate not in linked:
-            near = symbols.nearest(crate, linked)
-            remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
-            message = "is given with --kernels-of, but is not linked"
-            faults.append(Diagnostic(errors.UNKNOWN_EXPORT, crate, message, remedy))
-        elif crate not in with_kernels:
-            message = "is given with --kernels-of, but defines no kernel"
-            faults.append(Diagnostic(errors.NO_KERNELS, crate, message))
-    return faults
 
 
 def check_supported(units: Iterable[Unit]) -> list[Diagnostic]:
@@ -186,7 +171,9 @@ def check_supported(units: Iterable[Unit]) -> list[Diagnostic]:
     return faults
 
 
-def check_kept(table: Table, keep: Iterable[str]) -> list[Diagnostic]:
+def check_kept(
+    table: Table, keep: Iterable[str], places: Mapping[str, Location]
+) -> list[Diagnostic]:
     """A fault for each ``--undefined`` that no crate defines."""
     faults = []
     for name in keep:
@@ -195,21 +182,5 @@ def check_kept(table: Table, keep: Iterable[str]) -> list[Diagnostic]:
         near = symbols.nearest(name, table.definitions)
         remedy = f"did you mean {symbols.listed(near, 'or')}?" if near else ""
         message = "is given with --undefined, but no crate defines it"
-        faults.append(Diagnostic(errors.UNDEFINED, name, message, remedy))
+        faults.append(Diagnostic(errors.UNDEFINED, name, message, remedy, places.get(name)))
     return faults
-
-
-def check(
-    units: Iterable[Unit], table: Table, exports: list[str], target: str, keep: list[str]
-) -> None:
-    """All checks that need no LLVM; raises every fault together."""
-    faults = Collector()
-    for fault in (
-        *check_supported(units),
-        *check_duplicates(table),
-        *check_exports(table, exports),
-        *check_kept(table, keep),
-        *check_kernels(table, exports, target),
-    ):
-        faults.add(fault)
-    faults.check()

@@ -71,6 +71,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             "fatcrate.rules.build_script:main", "the build script of a Cargo package"
         ),
         "link": Command("fatcrate.lto.link:main", "crates to one module and its manifest"),
+        "partition": Command("fatcrate.lto.plan:main", "kernels to modules, by size"),
         "merge-manifests": Command(
             "fatcrate.lto.partitions:main", "the manifests of a target's partitions to one"
         ),
@@ -82,6 +83,9 @@ GROUPS: dict[str, dict[str, Command]] = {
             "fatcrate.lto.nvlink:main", "relocatable cubins of one architecture to one"
         ),
         "abi-check": Command("fatcrate.fatbin.abicheck:main", "images against the manifest"),
+        "merge-reports": Command(
+            "fatcrate.fatbin.reports:main", "the reports of a target's partitions to one"
+        ),
         "pack": Command("fatcrate.fatbin.pack:main", "images to a fat binary"),
         "embed": Command(
             "fatcrate.fatbin.embed:main", "a fat binary to a host object, header, module"

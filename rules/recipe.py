@@ -1,4 +1,4 @@
-"""Executes ``rules/private/recipe.bzl``, the file that Bazel loads, as Python."""
+"""Executes ``rules/private/recipe*.bzl``, the files that Bazel loads, as Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-RECIPE = Path(__file__).parent / "private" / "recipe.bzl"
+PRIVATE = Path(__file__).parent / "private"
+#: Compiling crates, and what is made of them. Each stands by itself.
+RECIPES = (PRIVATE / "recipe.bzl", PRIVATE / "recipe_kernels.bzl")
 
 
 def _fail(*parts: object) -> NoReturn:
@@ -16,9 +18,9 @@ def _fail(*parts: object) -> NoReturn:
 
 def load() -> SimpleNamespace:
     """The recipe's public functions, e.g. ``load().link_argv(tools, …) -> list[str]``."""
-    scope: dict[str, Any] = {"struct": SimpleNamespace, "fail": _fail}
-    exec(compile(RECIPE.read_text(encoding="utf-8"), str(RECIPE), "exec"), scope)
-    public: dict[str, Callable[..., Any]] = {
-        name: value for name, value in scope.items() if not name.startswith("_")
-    }
+    public: dict[str, Callable[..., Any]] = {}
+    for path in RECIPES:
+        scope: dict[str, Any] = {"struct": SimpleNamespace, "fail": _fail}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+        public |= {name: value for name, value in scope.items() if not name.startswith("_")}
     return SimpleNamespace(**public)

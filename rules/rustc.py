@@ -20,6 +20,10 @@ ENVIRONMENT = {
 }
 
 _DISK_MARKS = (b"No space left on device", b"Disk quota exceeded", b"File too large")
+#: rustc's words for a crate without `#![no_std]`; its own advice there, to build `std`, is none.
+_NO_STD = b"can't find crate for `std`"
+_NO_STD_HINT = "help: GPU code has no `std`: put `#![no_std]` at the top of {source}\n"
+_GPU = "nvptx64-nvidia-cuda"
 _TAIL = 16384  # bytes of stderr kept for classification
 
 
@@ -30,6 +34,8 @@ def run(
     diagnostics: BinaryIO | None = None,
 ) -> int:
     """Runs rustc; its stderr reaches ours as it is. Returns 0, or 1 for errors in the source.
+
+    A crate for the GPU that wants ``std`` gets a line of ours after rustc's.
 
     ``temporary`` is the folder for the temporary files of rustc and its linker,
     ``environment`` what the crate may see beside :data:`ENVIRONMENT`. With ``diagnostics``
@@ -54,6 +60,9 @@ def run(
         if watched:
             os.close(stderr)
     code = os.waitstatus_to_exitcode(status)
+    if code == 1 and _NO_STD in tail and _GPU in argv:
+        source = next((word for word in reversed(argv) if word.endswith(".rs")), "the source")
+        os.write(2, _NO_STD_HINT.format(source=source).encode("utf-8", "surrogateescape"))
     if code not in (0, 1) or (code and any(mark in tail for mark in _DISK_MARKS)):
         _abnormal(argv[0], code, tail)
     return code

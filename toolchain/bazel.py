@@ -31,7 +31,8 @@ class Machine:
     the sysroot step reads. ``identity`` is ``toolchain.json`` but for the digest of fatcrate
     itself: Bazel knows the steps' sources as inputs. ``rust_identity`` is what of it concerns
     the sysroot, which another ptxas or llvmlite must not build anew. ``constraints`` are those
-    of the platforms that can run the tools.
+    of the platforms that can run the tools. ``optional``: attribute of the toolchain -> name
+    among ``files``, for tools that are there.
     """
 
     files: dict[str, str]
@@ -43,6 +44,7 @@ class Machine:
     cubin_archs: list[str]
     ptx_archs: list[str]
     constraints: list[str]
+    optional: dict[str, str]
 
 
 def describe(tools: Tools, python: str) -> Machine:
@@ -56,6 +58,12 @@ def describe(tools: Tools, python: str) -> Machine:
     }
     for library in driver_libraries(tools.rustc):
         files[f"rustc/lib/{os.path.basename(library)}"] = os.path.realpath(library)
+    optional = {}
+    if tools.nvlink:
+        files["cuda/nvlink"] = tools.nvlink
+        optional["nvlink"] = "cuda/nvlink"
+    if tools.libllvm:
+        optional["libllvm"] = f"rustc/lib/{os.path.basename(tools.libllvm)}"
     folders = {"rust_src": tools.rust_src} if tools.rust_src else {"prebuilt": tools.prebuilt}
     for names in STEP_PACKAGES.values():
         folders.update({f"packages/{name}": _package(name) for name in names})
@@ -79,6 +87,7 @@ def describe(tools: Tools, python: str) -> Machine:
         cubin_archs=identity.buildable("sm"),
         ptx_archs=identity.llvm.archs,
         constraints=constraints(identity.rustc.host),
+        optional=optional,
     )
 
 

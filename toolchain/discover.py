@@ -22,7 +22,7 @@ from fatcrate.toolchain.identity import loads as load_identity
 from fatcrate.toolchain.locate import Request, Watch, state_of
 
 #: Raise this when the cache's content or the meaning of a probe changes.
-_CACHE_FORMAT = 2
+_CACHE_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Tools:
     python: str
     nvdisasm: str
     cuobjdump: str
+    nvlink: str  # beside ptxas
+    libllvm: str  # what rustc itself loads
     cargo: str
     provenance: dict[str, str]
     identity: Identity

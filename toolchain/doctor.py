@@ -57,6 +57,8 @@ ROWS = (
     Row("cargo", "cargo", False, survey.GET_CARGO),
     Row("nvdisasm", "nvdisasm", False, survey.GET_NVDISASM),
     Row("cuobjdump", "cuobjdump", False, survey.GET_CUOBJDUMP),
+    Row("nvlink", "nvlink", False, survey.GET_PTXAS),
+    Row("libLLVM", "libllvm", False, survey.GET_RUST),
     Row("NVIDIA driver", "driver", False, "install NVIDIA's driver on the machine with the GPU"),
 )
 

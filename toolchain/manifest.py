@@ -82,6 +82,8 @@ class Manifest:
     version: int = VERSION
     #: Every static that device code may change, those without a name for the host, too.
     mutable_statics: list[str] = field(default_factory=list)
+    #: Of a partition: ``crate/kernel`` of each kernel of its crates that another must export.
+    kernels_elsewhere: list[str] = field(default_factory=list)
 
     def kernel(self, name: str) -> Kernel | None:
         return next((k for k in self.kernels if k.name == name), None)

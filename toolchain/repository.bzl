@@ -148,7 +148,7 @@ gpu_toolchain(
     host_linker = "{machine}:{host_linker}",
     identity = "toolchain.json",
     libdevice = "{machine}:cuda/libdevice.10.bc",
-    packages_fatbin = "{machine}:packages_fatbin",
+{optional}    packages_fatbin = "{machine}:packages_fatbin",
     packages_lto = "{machine}:packages_lto",
     prebuilt = "{machine}:prebuilt",
     ptx_archs = {ptx_archs},
@@ -193,6 +193,10 @@ def _tools_impl(rctx):
             cubin_archs = repr(now["cubin_archs"]),
             host_linker = [name for name in machine["files"] if name.startswith("host_linker/")][0],
             machine = _global(anchor).split(":")[0],
+            optional = "".join([
+                "    {} = \"{}:{}\",\n".format(attribute, _global(anchor).split(":")[0], name)
+                for attribute, name in sorted(machine["optional"].items())
+            ]),
             ptx_archs = repr(now["ptx_archs"]),
             toolchain_type = _global(Label("//toolchain:toolchain_type")),
         )

@@ -24,6 +24,7 @@ STEP_SOURCES = (
     "rules/depfile.py",
     "rules/disassemble.py",
     "rules/private/recipe.bzl",
+    "rules/private/recipe_kernels.bzl",
     "rules/recipe.py",
     "rules/rustc.py",
     "rules/sysroot.py",

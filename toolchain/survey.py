@@ -368,12 +368,24 @@ def _host_linker(watch: Watch, request: Request, result: Survey) -> HostLinker |
 
 
 def _optional(watch: Watch, request: Request, result: Survey) -> None:
-    """Tools that only reports and tests use."""
+    """Tools that only some targets, reports and tests use."""
+    _beside(watch, result)
     for name in ("nvdisasm", "cuobjdump"):
         place = _cuda(watch, request, "binaries", name)
         if place is not None:
             result.found(name, place[0], "", _wheel(place[1], f"nvidia-cuda-{name}"))
     _cargo(watch, request, result)
+
+
+def _beside(watch: Watch, result: Survey) -> None:
+    """What belongs to tools that were found: ptxas's linker, and rustc's LLVM."""
+    ptxas, rustc = result.paths.get("ptxas", ""), result.paths.get("rustc", "")
+    nvlink = os.path.join(os.path.dirname(ptxas), "nvlink")
+    if ptxas and watch.executable(nvlink):
+        result.found("nvlink", nvlink, "", result.provenance["ptxas"])
+    for path in probe.driver_libraries(rustc) if rustc else ():
+        if os.path.basename(path).startswith("libLLVM") and watch.exists(path):
+            result.found("libllvm", path, "", result.provenance["rustc"])
 
 
 def _cargo(watch: Watch, request: Request, result: Survey) -> None:

@@ -5,6 +5,8 @@ GpuToolchainInfo = provider(
     fields = {
         "cubin_archs": "list of string: archs (`sm_…`) that LLVM and ptxas both build, ordered by number",
         "ptx_archs": "list of string: archs (`sm_…`) that LLVM builds as PTX",
+        "libllvm": "File: the LLVM that rustc loads, for `engine = \"libllvm\"`; or None",
+        "nvlink": "File: NVIDIA's linker, for `relocatable`; or None",
         "prebuilt": "list of (crate name, File): a prebuilt sysroot; empty where one is built from source",
         "python": "File: the interpreter of the steps",
         "sysroot_tools": "struct like `tools`, for the step sysroot: its identity leaves out what does not concern that",
@@ -44,6 +46,8 @@ def _tools(ctx, identity):
         host_linker = ctx.file.host_linker.path,
         ptxas = ctx.file.ptxas.path,
         libdevice = ctx.file.libdevice.path,
+        libllvm = ctx.file.libllvm.path if ctx.file.libllvm else "",
+        nvlink = ctx.file.nvlink.path if ctx.file.nvlink else "",
         rust_src = machine + "/rust_src" if ctx.files.rust_src else "",
         identity = identity.path,
     )
@@ -57,6 +61,8 @@ def _gpu_toolchain_impl(ctx):
     fatbin = _inputs(base, ctx.attr._fatbin_sources, ctx.attr.packages_fatbin)
     info = GpuToolchainInfo(
         cubin_archs = ctx.attr.cubin_archs,
+        libllvm = ctx.file.libllvm,
+        nvlink = ctx.file.nvlink,
         ptx_archs = ctx.attr.ptx_archs,
         prebuilt = _prebuilt_crates(ctx.files.prebuilt),
         python = ctx.file.python,
@@ -68,7 +74,11 @@ def _gpu_toolchain_impl(ctx):
             "compile": _inputs(base, ctx.attr._compile_sources, ctx.attr.rustc_files),
             "embed": fatbin,
             "link": depset([ctx.file.libdevice], transitive = [lto]),
+            "merge-manifests": lto,
+            "merge-reports": fatbin,
+            "nvlink": depset([ctx.file.nvlink] if ctx.file.nvlink else [], transitive = [lto]),
             "pack": fatbin,
+            "partition": lto,
             "sysroot": _inputs(base + [ctx.file.rust_identity], ctx.attr._sysroot_sources, ctx.attr.rustc_files, ctx.attr.rust_src),
         },
         sysroot_tools = _tools(ctx, ctx.file.rust_identity),
@@ -78,6 +88,9 @@ def _gpu_toolchain_impl(ctx):
 
 def _tool(doc):
     return attr.label(doc = doc, allow_single_file = True, mandatory = True, cfg = "exec")
+
+def _optional(doc):
+    return attr.label(doc = doc, allow_single_file = True, cfg = "exec")
 
 def _files(doc):
     return attr.label(doc = doc, allow_files = True, mandatory = True, cfg = "exec")
@@ -96,6 +109,8 @@ gpu_toolchain = rule(
         "host_linker": _tool("C compiler that links proc-macro crates."),
         "identity": _tool("`toolchain.json`: versions and digests of the tools, no paths."),
         "libdevice": _tool("`libdevice.10.bc`."),
+        "libllvm": _optional("The LLVM that rustc itself loads, for `engine = \"libllvm\"`."),
+        "nvlink": _optional("NVIDIA's linker of the same release as ptxas, for `relocatable`."),
         "packages_fatbin": _files("Python packages of the steps abi-check, pack and embed, in a folder `packages` beside the interpreter's."),
         "packages_lto": _files("Python packages of the steps link and codegen, likewise."),
         "prebuilt": _files("The rlibs of a prebuilt nvptx target; none where `rust_src` is given."),

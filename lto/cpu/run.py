@@ -114,9 +114,14 @@ def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
         return args.module, manifests.load(args.manifest), args.names[0] if args.names else ""
     target = args.names[0]
     out = os.path.join(args.project, args.out)
-    linked = os.path.join(out, target, "linked.bc")
+    name = args.names[1] if len(args.names) > 1 else ""
     manifest = os.path.join(out, f"{target}.manifest.json")
-    missing = [path for path in (linked, manifest) if not os.path.exists(path)]
+    folder = os.path.join(out, target)
+    whole = (os.path.join(folder, "linked.bc"), manifest)
+    parts = [] if os.path.exists(whole[0]) else _partitions(folder)
+    missing = [
+        path for path in (manifest if parts else whole[0], manifest) if not os.path.isfile(path)
+    ]
     if missing:
         fail(
             errors.NOT_BUILT,
@@ -124,7 +129,18 @@ def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
             f"{missing[0]} is not there",
             remedy=f"run `fatcrate build {target}`, or name the output folder with --out",
         )
-    return linked, manifests.load(manifest), args.names[1] if len(args.names) > 1 else ""
+    if not parts or not name:
+        return whole[0], manifests.load(manifest), name
+    loaded = [(module, manifests.load(path)) for module, path in parts]
+    return (*next((each for each in loaded if each[1].kernel(name)), loaded[0]), name)
+
+
+def _partitions(folder: str) -> list[tuple[str, str]]:
+    """Linked module and manifest of each partition of a target, sorted."""
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    parts = [os.path.join(folder, name) for name in names]
+    found = [(os.path.join(p, "linked.bc"), os.path.join(p, "manifest.json")) for p in parts]
+    return [pair for pair in found if all(map(os.path.isfile, pair))]
 
 
 def _signature(kernel: Kernel) -> str:

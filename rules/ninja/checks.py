@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fatcrate.rules import errors
+from fatcrate.rules.ninja import partitions
 from fatcrate.rules.ninja.model import Crate, Dep, Project, Target
 from fatcrate.rules.ninja.yamlfile import suggestion
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic
@@ -20,6 +21,8 @@ def check(project: Project, faults: Collector) -> None:
     for target in project.targets.values():
         _known(project, f"kernels.{target.name}.crates", target.crates, faults)
         _device_code(project, target, faults)
+        partitions.check(project, target, faults)
+        _whole_program(target, faults)
     for chain in circles(project):
         _circle(project, chain, faults)
     _symbols(project.targets.values(), faults)
@@ -91,6 +94,35 @@ def _device_code(project: Project, target: Target, faults: Collector) -> None:
             )
 
 
+def _whole_program(target: Target, faults: Collector) -> None:
+    """Symbols are asked about in one module."""
+    for key in ("undefined", "why"):
+        if target.questions.get(key) and (target.partitions or target.auto_partitions):
+            faults.add(
+                Diagnostic(
+                    errors.BAD_VALUE,
+                    f"kernels.{target.name}.{key}",
+                    "does not go with 'partitions': not every module has the symbol",
+                    "ask for it in a target of its own, without partitions",
+                    target.location,
+                )
+            )
+
+
+def symbols(target: Target) -> list[str]:
+    """Prefixes of the symbols in the target's host objects."""
+    if target.relocatable or not (target.partitions or target.auto_partitions):
+        return [target.symbol]
+    return [f"{target.symbol}_{name}" for name in part_names(target)]
+
+
+def part_names(target: Target) -> list[str]:
+    """Names of the target's partitions; numbers where they are chosen by size."""
+    if target.auto_partitions:
+        return [str(number + 1) for number in range(target.auto_partitions)]
+    return [part.name for part in target.partitions]
+
+
 def circles(project: Project) -> Iterator[list[str]]:
     """Circles of dependencies, one for each edge that closes one: [a, b, a]."""
     done: set[str] = set()
@@ -129,14 +161,16 @@ def _symbols(targets: Iterable[Target], faults: Collector) -> None:
     """Host objects of two targets can be linked into one program."""
     seen: dict[str, Target] = {}
     for target in targets:
-        other = seen.setdefault(target.symbol, target)
-        if other is not target:
-            faults.add(
-                Diagnostic(
-                    errors.BAD_NAME,
-                    f"kernels.{target.name}",
-                    f"its symbols would be those of '{other.name}', with prefix '{target.symbol}'",
-                    "choose another name, or give one of them a 'symbol'",
-                    target.location,
+        for symbol in dict.fromkeys([target.symbol, *symbols(target)]):
+            other = seen.setdefault(symbol, target)
+            if other is not target:
+                faults.add(
+                    Diagnostic(
+                        errors.BAD_NAME,
+                        f"kernels.{target.name}",
+                        f"its symbols would be those of '{other.name}', with prefix '{symbol}'",
+                        "choose another name, or give one of them a 'symbol'",
+                        target.location,
+                    )
                 )
-            )
+                break

@@ -15,8 +15,11 @@ from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import HERE, Options, cache_folder
 from fatcrate.toolchain import names
 from fatcrate.toolchain.arch import Arch
-from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.discover import Tools
+
+GET_NVLINK = "pip install nvidia-cuda-nvcc, or a CUDA toolkit"
+GET_LIBLLVM = "use a rustc that loads libLLVM as a shared library, or 'engine: llvmlite'"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ def graph(
             ptxas=tools.ptxas,
             libdevice=tools.libdevice,
             nvdisasm=tools.nvdisasm,
+            nvlink=tools.nvlink,
+            libllvm=tools.libllvm,
             identity=places.own("toolchain.json"),
         ),
         places=places,
@@ -130,6 +135,7 @@ def _archs(found: Project, tools: Tools, options: Options) -> dict[str, list[Arc
     }
     for name, target in found.targets.items():
         _driver(target, resolved[name], tools, faults)
+        _able(target, resolved[name], tools, faults)
     faults.check()
     return resolved
 
@@ -142,6 +148,31 @@ def _driver(target: Target, resolved: list[Arch], tools: Tools, faults: Collecto
         except FatcrateError as error:
             for fault in error.diagnostics:
                 faults.add(fault._replace(location=target.min_driver_at))
+
+
+def _able(target: Target, resolved: list[Arch], tools: Tools, faults: Collector) -> None:
+    """Adds a fault for each tool that the target needs and the machine lacks, and for PTX of
+    partitions that are to be one image: only machine code can be linked."""
+    for key, needed, path, where, remedy in (
+        ("relocatable", target.relocatable, tools.nvlink, target.relocatable_at, GET_NVLINK),
+        ("engine", target.engine == "libllvm", tools.libllvm, target.engine_at, GET_LIBLLVM),
+    ):
+        if needed and not path:
+            tool = "nvlink is not beside ptxas" if key == "relocatable" else "rustc has no libLLVM"
+            subject = f"kernels.{target.name}.{key}"
+            faults.add(Diagnostic(errors.NO_TOOL, subject, tool, remedy, where))
+    several = len(target.partitions) > 1 or target.auto_partitions > 1
+    ptx = [str(arch) for arch in resolved if arch.is_ptx]
+    if target.relocatable and several and ptx:
+        faults.add(
+            Diagnostic(
+                errors.BAD_VALUE,
+                f"kernels.{target.name}.archs",
+                f"{ptx[0]} is PTX, which cannot be linked from relocatable partitions",
+                "leave it out, or 'relocatable', or 'partitions'",
+                target.relocatable_at,
+            )
+        )
 
 
 def _stamps(places: Places, tools: Tools) -> dict[str, str]:

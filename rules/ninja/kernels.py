@@ -6,12 +6,12 @@ import platform
 import re
 
 from fatcrate.rules import errors
+from fatcrate.rules.ninja import options, partitions
 from fatcrate.rules.ninja.model import Dep, Target
-from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section
+from fatcrate.rules.ninja.yamlfile import Entry, Node, Reader, Section, keys
 from fatcrate.toolchain import arch, names
 from fatcrate.toolchain.diagnostics import FatcrateError, Location
 
-OPT_LEVELS = ("0", "1", "2", "3", "s")
 COMPRESS_MODES = ("none", "default", "speed", "size", "balanced")
 #: Names that stand for several archs, resolved when the toolchain is known.
 ARCH_GROUPS = ("all", "all-major")
@@ -23,9 +23,15 @@ _KEYS = (
     "archs",
     "host",
     "exports",
-    "opt_level",
+    *options.CODE_KEYS,
+    *options.QUESTION_KEYS,
+    "engine",
+    "map",
+    "remarks",
+    "time_trace",
+    "relocatable",
+    "partitions",
     "panic",
-    "min_driver",
     "ptxas_options",
     "budgets",
     "compress",
@@ -79,15 +85,28 @@ def _target(reader: Reader, name: str, item: Entry) -> Target:
     section = Section(reader, item.value, f"kernels.{name}", _KEYS)
     section.required("crates", "name the crates whose kernels it holds")
     section.required("archs", f"list archs: {arch.SPELLINGS}, {', '.join(ARCH_GROUPS)}")
+    crates = _crates(section)
+    parts, automatic = partitions.read(section, len(crates))
     return Target(
         name=name,
-        crates=_crates(section),
+        crates=crates,
         archs=_archs(section),
         host=section.choices("host", names.HOSTS, _this_machine()),
         exports=_exports(section),
-        opt_level=section.choice("opt_level", OPT_LEVELS, "3"),
+        code=options.code(section),
+        questions=options.questions(section),
+        engine=section.choice("engine", options.ENGINES, options.ENGINES[0]),
+        map=section.boolean("map"),
+        remarks=section.boolean("remarks"),
+        time_trace=section.boolean("time_trace"),
+        relocatable=section.boolean("relocatable"),
+        partitions=parts,
+        auto_partitions=automatic,
+        partitions_at=reader.location(section.get("partitions")),
+        engine_at=reader.location(section.get("engine")),
+        relocatable_at=reader.location(section.get("relocatable")),
+        places=_places(section),
         panic=section.choice("panic", names.PANIC_STRATEGIES, names.PANIC_STRATEGIES[0]),
-        min_driver=_min_driver(section),
         min_driver_at=reader.location(section.get("min_driver")),
         ptxas_options=_ptxas_options(section),
         budgets=_budgets(section),
@@ -153,12 +172,18 @@ def _ptxas_options(section: Section) -> tuple[str, ...]:
     return section.texts("ptxas_options")
 
 
-def _min_driver(section: Section) -> str:
-    branch = section.text("min_driver")
-    if branch and not _AMOUNT.fullmatch(branch):
-        rule = "write a driver branch, such as 535"
-        section.fault(errors.BAD_VALUE, "min_driver", f"cannot be '{branch}'", rule)
-    return branch
+def _places(section: Section) -> tuple[tuple[str, Location], ...]:
+    """Where kernels and symbols are named: those that are exported, kept or have a budget."""
+    reader = section.reader
+    found: dict[str, Location] = {}
+    for key in ("exports", "undefined"):
+        for item in section.items(key):
+            if isinstance(item.value, str):
+                found.setdefault(item.value, reader.location(item))
+    for key_node in keys(section.get("budgets")):
+        if key_node.value not in BUDGETS:
+            found.setdefault(key_node.value, reader.location(key_node))
+    return tuple(found.items())
 
 
 def _budgets(section: Section) -> tuple[str, ...]:

@@ -205,5 +205,6 @@ def _regenerate(places: Places, options: Options) -> list[str]:
 def _sources(file: str, tools: Tools) -> tuple[str, ...]:
     """Files whose change makes plain Ninja look again."""
     found = [tools.rustc, tools.ptxas, tools.libdevice, tools.host_linker]
-    own = [f"{HERE}/rules/private/recipe.bzl", f"{HERE}/rules/ninja/writer.py"]
+    sources = ("private/recipe.bzl", "private/recipe_kernels.bzl", "ninja/writer.py")
+    own = [f"{HERE}/rules/{name}" for name in sources]
     return (file, *(path for path in found if path), *own)

@@ -321,6 +321,22 @@ def is_null(node: Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == _NULL
 
 
+def is_list(node: Node) -> bool:
+    """Whether a value is a list."""
+    return isinstance(node, yaml.SequenceNode)
+
+
+def is_text(node: Node) -> bool:
+    """Whether a value is a scalar, as all texts and numbers are."""
+    return isinstance(node, yaml.ScalarNode)
+
+
+def keys(node: Node | None) -> list[Node]:
+    """The keys of a mapping that are text; none of anything else."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return [key for key, _ in pairs if is_text(key)]
+
+
 def suggestion(given: str, choices: list[str], noun: str) -> str:
     """A remedy: the nearest of ``choices`` if one is near, then all of them."""
     import difflib

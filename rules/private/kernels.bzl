@@ -4,16 +4,22 @@ load("//rules:compat.bzl", "transition_allowlist")
 load("//rules:providers.bzl", "GpuCrateInfo", "GpuKernelsInfo")
 load("//rules:settings.bzl", "SettingInfo")
 load(":arch.bzl", "checked_archs")
+load(":code.bzl", "CODE_ATTRS")
 load(":host_object.bzl", "HOSTS", "HOST_OBJECT_ATTRS", "HOST_OBJECT_TOOLCHAINS", "cc_info", "target_host")
+load(":module.bzl", "build_module", "closure", "named")
+load(":partitions.bzl", "PARTITION_ATTRS", "begin_parts", "check_partitions", "is_split")
 load(
-    ":recipe.bzl",
+    ":recipe_kernels.bzl",
     "abi_check_argv",
-    "assemble_argv",
     "bindings_argv",
-    "codegen_argv",
+    "bindings_parts_argv",
     "embed_argv",
-    "link_argv",
+    "embed_parts_argv",
+    "merge_manifests_argv",
+    "merge_reports_argv",
+    "nvlink_argv",
     "pack_argv",
+    "partition_argv",
 )
 load(":steps.bzl", "TOOLCHAIN_TYPE", "gpu_toolchain", "run_step")
 load(":transition.bzl", "DEFAULT_PANIC", "PANIC_STRATEGIES", "panic_transition")
@@ -43,120 +49,104 @@ def _archs(ctx, toolchain):
         toolchain.ptx_archs,
     )
 
-def _link(ctx, toolchain):
-    """LINK; returns struct(module, manifest, report)."""
-    crates = depset(
-        transitive = [crate[GpuCrateInfo].crates for crate in ctx.attr.crates],
-        order = "postorder",
-    ).to_list()
-    sysroot_crates = ctx.attr.crates[0][GpuCrateInfo].sysroot_crates
-    name = ctx.label.name
-    module = ctx.actions.declare_file(name + "/linked.bc")
-    manifest = ctx.actions.declare_file(name + ".manifest.json")
-    report = ctx.actions.declare_file(name + "/link.json")
+def _plan(ctx, toolchain, parts):
+    """PARTITION; returns the plan."""
+    plan = ctx.actions.declare_file(ctx.label.name + "/plan.json")
+    crates = closure(ctx.attr.crates)
+    positions = {crate.rlib.path: index for index, crate in enumerate(crates)}
     run_step(
         ctx,
-        step = "link",
-        argv = link_argv(
+        step = "partition",
+        argv = partition_argv(
             toolchain.tools,
-            name = name,
+            ctx.label.name,
             crates = [(crate.name, crate.rlib.path) for crate in crates],
-            sysroot_libs = [(crate, file.path) for crate, file in sysroot_crates],
-            output = module.path,
-            manifest = manifest.path,
-            report = report.path,
-            exports = ctx.attr.exports,
+            units = [
+                (root[GpuCrateInfo].crate_name, [positions[c.rlib.path] for c in closure([root])])
+                for root in ctx.attr.crates
+            ],
+            parts = [part.name for part in parts],
+            output = plan.path,
         ),
-        inputs = depset([crate.rlib for crate in crates] + [file for _, file in sysroot_crates]),
-        outputs = [module, manifest, report],
-        message = "Linking kernels %s",
+        inputs = depset([crate.rlib for crate in crates]),
+        outputs = [plan],
+        message = "Planning the partitions of %s",
     )
-    return struct(module = module, manifest = manifest, report = report)
+    return plan
 
-def _codegen(ctx, toolchain, linked, arch):
-    """CODEGEN for one arch; returns the PTX."""
-    ptx = ctx.actions.declare_file("{}/{}.ptx".format(ctx.label.name, arch.name))
-    run_step(
-        ctx,
-        step = "codegen",
-        argv = codegen_argv(
-            toolchain.tools,
-            arch.name,
-            linked.module.path,
-            linked.manifest.path,
-            ptx.path,
-            opt_level = ctx.attr.opt_level,
-            options = ["--min-driver", ctx.attr.min_driver] if ctx.attr.min_driver else [],
-        ),
-        inputs = depset([linked.module, linked.manifest]),
-        outputs = [ptx],
-        message = "Generating code of %s for " + arch.name,
-    )
-    return ptx
-
-def _assemble(ctx, toolchain, arch, ptx):
-    """ASSEMBLE for one arch; returns the cubin and its resource report."""
-    cubin = ctx.actions.declare_file("{}/{}.cubin".format(ctx.label.name, arch.name))
-    report = ctx.actions.declare_file("{}/{}.json".format(ctx.label.name, arch.name))
-    run_step(
-        ctx,
-        step = "assemble",
-        argv = assemble_argv(
-            toolchain.tools,
-            arch.name,
-            ptx.path,
-            cubin.path,
-            report.path,
-            options = ctx.attr.ptxas_options,
-            budgets = ctx.attr.budgets,
-        ),
-        inputs = depset([ptx]),
-        outputs = [cubin, report],
-        message = "Assembling %s for " + arch.name,
-    )
-    return cubin, report
-
-def _images(ctx, toolchain, linked, archs):
-    """CODEGEN and ASSEMBLE; returns struct(ptx, cubins, reports), dicts by arch."""
-    ptx = {}
-    cubins = {}
-    reports = {}
-    for arch in archs:
-        ptx[arch.name] = _codegen(ctx, toolchain, linked, arch)
-        if not arch.is_ptx:
-            cubins[arch.name], reports[arch.name] = _assemble(ctx, toolchain, arch, ptx[arch.name])
-    return struct(ptx = ptx, cubins = cubins, reports = reports)
-
-def _packed(archs, images):
+def _packed(archs, ptx, cubins):
     """(arch, File) of what goes into the fatbin: cubins, and PTX for `compute_…`."""
-    return [(arch.name, images.cubins.get(arch.name, images.ptx[arch.name])) for arch in archs]
+    return [(arch.name, cubins.get(arch.name, ptx[arch.name])) for arch in archs]
 
 def _paths(pairs):
     return [(name, file.path) for name, file in pairs]
 
-def _abi_check(ctx, toolchain, linked, packed, reports):
-    """ABICHECK; returns the target's report."""
-    report = ctx.actions.declare_file(ctx.label.name + ".report.json")
+def _files(pairs):
+    return [file for _, file in pairs]
+
+def _nvlink(ctx, toolchain, arch, cubins):
+    """NVLINK for one arch; returns the cubin."""
+    if not toolchain.nvlink:
+        fail("{}: relocatable: the toolchain has no nvlink; it is in the package of ptxas".format(ctx.label))
+    cubin = ctx.actions.declare_file("{}/{}.cubin".format(ctx.label.name, arch))
+    run_step(
+        ctx,
+        step = "nvlink",
+        argv = nvlink_argv(toolchain.tools, arch, [file.path for file in cubins], cubin.path),
+        inputs = depset(cubins),
+        outputs = [cubin],
+        message = "Linking machine code of %s for " + arch,
+    )
+    return cubin
+
+def _merge_manifests(ctx, toolchain, parts):
+    """MERGE MANIFESTS; returns the target's manifest."""
+    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
+    manifests = [part.linked.manifest for part in parts]
+    run_step(
+        ctx,
+        step = "merge-manifests",
+        argv = merge_manifests_argv(
+            toolchain.tools,
+            ctx.label.name,
+            [file.path for file in manifests],
+            manifest.path,
+            one_module = ctx.attr.relocatable,
+            **named(ctx)
+        ),
+        inputs = depset(manifests),
+        outputs = [manifest],
+        message = "Merging the manifests of %s",
+    )
+    return manifest
+
+def _abi_check(ctx, toolchain, manifest, parts, packed, name):
+    """ABICHECK of images that hold `parts`; returns the report."""
+    report = ctx.actions.declare_file(name)
+    assembled = []
+    for part in parts:
+        assembled += part.reports.items()
+    link_reports = [part.linked.report for part in parts]
     run_step(
         ctx,
         step = "abi-check",
         argv = abi_check_argv(
             toolchain.tools,
-            manifest = linked.manifest.path,
-            link_report = linked.report.path,
+            manifest = manifest.path,
+            link_reports = [file.path for file in link_reports],
             images = _paths(packed),
-            assemble_reports = _paths(reports.items()),
+            assemble_reports = _paths(assembled),
             report = report.path,
         ),
-        inputs = depset([linked.manifest, linked.report] + reports.values() + [file for _, file in packed]),
+        inputs = depset([manifest] + link_reports + _files(assembled) + _files(packed)),
         outputs = [report],
         message = "Checking the ABI of %s",
     )
     return report
 
-def _pack(ctx, toolchain, packed, report):
+def _pack(ctx, toolchain, packed, report, name):
     """PACK; the ABI report is an input so that only checked images are packed."""
-    fatbin = ctx.actions.declare_file(ctx.label.name + ".fatbin")
+    fatbin = ctx.actions.declare_file(name)
     run_step(
         ctx,
         step = "pack",
@@ -166,57 +156,113 @@ def _pack(ctx, toolchain, packed, report):
             fatbin.path,
             compress = ctx.attr._compress[SettingInfo].value or ctx.attr.compress,
         ),
-        inputs = depset([report] + [file for _, file in packed]),
+        inputs = depset([report] + _files(packed)),
         outputs = [fatbin],
         message = "Packing %s",
     )
     return fatbin
 
-def _embed(ctx, toolchain, fatbin, host, symbol):
-    """EMBED; returns the object for one host."""
+def _embed(ctx, toolchain, fatbins, manifest, host, symbol):
+    """EMBED; returns the object for one host. `fatbins` is a File, or (partition, File) pairs."""
     object = ctx.actions.declare_file("{}.{}.o".format(ctx.label.name, host))
+    if type(fatbins) == "list":
+        argv = embed_parts_argv(toolchain.tools, _paths(fatbins), manifest.path, object.path, host, symbol)
+        inputs = _files(fatbins) + [manifest]
+    else:
+        argv = embed_argv(toolchain.tools, fatbins.path, object.path, host, symbol)
+        inputs = [fatbins]
     run_step(
         ctx,
         step = "embed",
-        argv = embed_argv(toolchain.tools, fatbin.path, object.path, host, symbol),
-        inputs = depset([fatbin]),
+        argv = argv,
+        inputs = depset(inputs),
         outputs = [object],
         message = "Embedding %s for " + host,
     )
     return object
 
-def _bindings(ctx, toolchain, fatbin, manifest, symbol):
-    """EMBED; returns the header."""
+def _bindings(ctx, toolchain, fatbins, manifest, symbol):
+    """EMBED; returns the header. `fatbins` as for `_embed`."""
     header = ctx.actions.declare_file(ctx.label.name + ".h")
+    if type(fatbins) == "list":
+        argv = bindings_parts_argv(toolchain.tools, _paths(fatbins), manifest.path, symbol, header.path)
+        inputs = _files(fatbins)
+    else:
+        argv = bindings_argv(toolchain.tools, fatbins.path, manifest.path, symbol, header.path)
+        inputs = [fatbins]
     run_step(
         ctx,
         step = "embed",
-        argv = bindings_argv(toolchain.tools, fatbin.path, manifest.path, symbol, header.path),
-        inputs = depset([fatbin, manifest]),
+        argv = argv,
+        inputs = depset(inputs + [manifest]),
         outputs = [header],
         message = "Writing the header of %s",
     )
     return header
 
+def _one_module(ctx, toolchain, parts, archs, manifest):
+    """One fat binary of all parts; returns struct(fatbins, modules, report, cubins)."""
+    cubins = parts[0].cubins
+    if ctx.attr.relocatable:
+        cubins = {
+            arch.name: _nvlink(ctx, toolchain, arch.name, [part.cubins[arch.name] for part in parts])
+            for arch in archs
+            if not arch.is_ptx
+        }
+    packed = _packed(archs, parts[0].ptx, cubins)
+    report = _abi_check(ctx, toolchain, manifest, parts, packed, ctx.label.name + ".report.json")
+    fatbin = _pack(ctx, toolchain, packed, report, ctx.label.name + ".fatbin")
+    return struct(fatbins = fatbin, modules = {}, report = report, cubins = cubins)
+
+def _several_modules(ctx, toolchain, parts, archs):
+    """A fat binary of each part; returns the same."""
+    fatbins = []
+    reports = []
+    for part in parts:
+        packed = _packed(archs, part.ptx, part.cubins)
+        report = _abi_check(ctx, toolchain, part.linked.manifest, [part], packed, part.folder + "/report.json")
+        name = "{}.{}.fatbin".format(ctx.label.name, part.name)
+        fatbins.append((part.name, _pack(ctx, toolchain, packed, report, name)))
+        reports.append((part.name, report))
+    merged = ctx.actions.declare_file(ctx.label.name + ".report.json")
+    run_step(
+        ctx,
+        step = "merge-reports",
+        argv = merge_reports_argv(toolchain.tools, ctx.label.name, _paths(reports), merged.path),
+        inputs = depset(_files(reports)),
+        outputs = [merged],
+        message = "Merging the reports of %s",
+    )
+    return struct(fatbins = fatbins, modules = dict(fatbins), report = merged, cubins = {})
+
 def _symbol(ctx):
     return ctx.attr.symbol or "".join([c if c.isalnum() else "_" for c in ctx.label.name.elems()])
 
-def _providers(ctx, info, wanted_hosts, target_object):
+def _providers(ctx, info, parts, wanted_hosts, target_object):
     """What other rules and the command line get."""
     objects = [info.objects[host] for host in wanted_hosts]
-    default = [info.fatbin, info.header, info.manifest, info.report] + objects
+    fatbins = [info.fatbin] if info.fatbin else info.modules.values()
+    extras = []
+    for part in parts:
+        extras += part.extras
+    default = fatbins + [info.header, info.manifest, info.report] + objects + extras
+    cubins = info.cubins.values()
+    ptx = []
+    for part in parts:
+        ptx += part.ptx.values()
+        cubins = cubins + (part.cubins.values() if info.modules else [])
     return [
         DefaultInfo(
             files = depset(default),
-            runfiles = ctx.runfiles(files = [info.fatbin, info.manifest]),
+            runfiles = ctx.runfiles(files = fatbins + [info.manifest]),
         ),
         OutputGroupInfo(
-            cubin = depset(info.cubins.values()),
-            fatbin = depset([info.fatbin]),
-            linked = depset([info.linked]),
+            cubin = depset(cubins),
+            fatbin = depset(fatbins),
+            linked = depset([part.linked.module for part in parts]),
             manifest = depset([info.manifest]),
             object = depset(objects),
-            ptx = depset(info.ptx.values()),
+            ptx = depset(ptx),
             report = depset([info.report]),
             _validation = depset([info.report]),
         ),
@@ -228,28 +274,36 @@ def _gpu_kernels_impl(ctx):
     _check_crates(ctx)
     toolchain = gpu_toolchain(ctx)
     archs = _archs(ctx, toolchain)
-    linked = _link(ctx, toolchain)
-    images = _images(ctx, toolchain, linked, archs)
-    packed = _packed(archs, images)
-    report = _abi_check(ctx, toolchain, linked, packed, images.reports)
-    fatbin = _pack(ctx, toolchain, packed, report)
+    check_partitions(ctx, archs)
+    begun = begin_parts(ctx)
+    plan = _plan(ctx, toolchain, begun) if ctx.attr.auto_partitions else None
+    parts = [build_module(ctx, toolchain, part, plan, archs) for part in begun]
+    manifest = _merge_manifests(ctx, toolchain, parts) if is_split(ctx) else parts[0].linked.manifest
+    if is_split(ctx) and not ctx.attr.relocatable:
+        made = _several_modules(ctx, toolchain, parts, archs)
+    else:
+        made = _one_module(ctx, toolchain, parts, archs, manifest)
     symbol = _symbol(ctx)
     own_host = target_host(ctx)
     hosts = ctx.attr.hosts or [own_host]
-    objects = {host: _embed(ctx, toolchain, fatbin, host, symbol) for host in depset(hosts + [own_host]).to_list()}
+    objects = {
+        host: _embed(ctx, toolchain, made.fatbins, manifest, host, symbol)
+        for host in depset(hosts + [own_host]).to_list()
+    }
     info = GpuKernelsInfo(
         archs = [arch.name for arch in archs],
-        cubins = images.cubins,
-        fatbin = fatbin,
-        header = _bindings(ctx, toolchain, fatbin, linked.manifest, symbol),
-        linked = linked.module,
-        manifest = linked.manifest,
+        cubins = made.cubins,
+        fatbin = None if made.modules else made.fatbins,
+        header = _bindings(ctx, toolchain, made.fatbins, manifest, symbol),
+        linked = None if is_split(ctx) else parts[0].linked.module,
+        manifest = manifest,
+        modules = made.modules,
         objects = objects,
-        ptx = images.ptx,
-        report = report,
+        ptx = {} if is_split(ctx) else parts[0].ptx,
+        report = made.report,
         symbol = symbol,
     )
-    return _providers(ctx, info, hosts, objects[own_host])
+    return _providers(ctx, info, parts, hosts, objects[own_host])
 
 gpu_kernels = rule(
     implementation = _gpu_kernels_impl,
@@ -257,9 +311,11 @@ gpu_kernels = rule(
 
 Makes `NAME.fatbin`, `NAME.HOST.o`, `NAME.h`, `NAME.manifest.json`, `NAME.report.json`, and
 `NAME/ARCH.ptx`, `NAME/ARCH.cubin` and `NAME/linked.bc` on the way there. A C++ target that
-has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`.""",
+has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`. With
+partitions there is a `NAME.PARTITION.fatbin` for each, their other files lie in
+`NAME/PARTITION`, and one object holds them all.""",
     attrs = dict(
-        HOST_OBJECT_ATTRS,
+        dict(HOST_OBJECT_ATTRS, **dict(CODE_ATTRS, **PARTITION_ATTRS)),
         archs = attr.string_list(
             doc = "What to build for: `sm_90`, `sm_90a`, `sm_100f` (cubins), `compute_90` (PTX), or `9.0`, `9.0a`, `9.0+PTX`, `all`, `all-major`. The setting `//rules:archs` outranks it.",
             mandatory = True,
@@ -283,14 +339,6 @@ has it in `deps` links the object for its CPU and may include `PACKAGE/NAME.h`."
         ),
         hosts = attr.string_list(
             doc = "Hosts for which an object is made: `x86_64`, `aarch64`; by default the one that is built for.",
-        ),
-        min_driver = attr.string(
-            doc = "A driver branch, such as `535`: the newest PTX that it loads is written. By default the oldest PTX that has the arch.",
-        ),
-        opt_level = attr.string(
-            doc = "Optimisation level of code generation.",
-            default = "3",
-            values = ["0", "1", "2", "3", "s"],
         ),
         panic = attr.string(
             doc = "What a panic in device code does: `immediate-abort` traps without a message. The setting `//rules:panic` outranks it.",

@@ -2,7 +2,7 @@
 
 Pure functions in the common subset of Python and Starlark: no `lambda`, no `load`, no
 f-strings, no `set`; only `struct` and `fail` are supplied. Bazel loads this file; the Ninja
-generator executes it (`rules/recipe.py`). Paths are strings, relative to the execution root
+generator executes it (`rules/recipe.py`). The steps after CRATE are in `recipe_kernels.bzl`. Paths are strings, relative to the execution root
 wherever the file lies below it.
 
 `tools` is a struct with:
@@ -10,6 +10,8 @@ wherever the file lies below it.
   rustc:     path of rustc
   host_linker: path of the C compiler that links proc-macro crates
   ptxas:     path of ptxas
+  nvlink:    path of NVIDIA's linker, or ""
+  libllvm:   path of the LLVM that rustc itself loads, or ""
   libdevice: path of libdevice.10.bc
   rust_src:  path of the standard library's sources (the folder that holds `core`)
   identity:  path of toolchain.json (versions and digests, no paths); an input of each step
@@ -160,6 +162,8 @@ def crate_flags(kind, sysroot, opt_level, debug, panic):
         "-Zcrate-attr=feature(abi_gpu_kernel,abi_ptx)",
         "-Aduplicate-features",
         "-Aunused-features",
+        # rustc warns of a kernel with a mangled name, and makes no code of most of them.
+        "-Dmissing-gpu-kernel-export-name",
     ]
 
 def crate_argv(
@@ -289,145 +293,3 @@ def build_script_argv(
     argv += ["--links", links] if links else []
     argv += _flag_each("--dep", [name + "=" + path for name, path in deps])
     return argv + options
-
-def link_argv(
-        tools,
-        name,
-        crates,
-        sysroot_libs,
-        output,
-        manifest,
-        report,
-        exports = [],
-        options = []):
-    """LINK: all crates of a target to one module whose arch queries are still open.
-
-    Args:
-      tools: see the head of this file.
-      name: the target's name.
-      crates: list of (crate name, rlib path): the whole transitive closure, dependencies
-        first (left to right, each once).
-      sysroot_libs: list of (crate name, rlib path), used as needed.
-      output: path of the linked module.
-      manifest: path of the ABI manifest.
-      report: path of the link report.
-      exports: names of the kernels to export; empty for all.
-      options: further options of `fatcrate link`.
-
-    Returns:
-      The argv.
-    """
-    argv = tools.step + [
-        "link",
-        "--name",
-        name,
-        "--toolchain",
-        tools.identity,
-        "--libdevice",
-        tools.libdevice,
-        "--output",
-        output,
-        "--manifest",
-        manifest,
-        "--report",
-        report,
-    ]
-    argv += _flag_each("--crate", [crate + "=" + path for crate, path in crates])
-    argv += _flag_each("--sysroot-crate", [crate + "=" + path for crate, path in sysroot_libs])
-    argv += _flag_each("--export", exports)
-    return argv + options
-
-def ir_argv(tools, files, output, options = []):
-    """IR: the LLVM IR of rlibs or bitcode as text, for people to read."""
-    return tools.step + ["ir", "--output", output] + options + files
-
-def disassemble_argv(tools, cubin, output):
-    """DISASSEMBLE: a cubin's machine code as text, for people to read."""
-    return tools.step + ["disassemble", "--nvdisasm", tools.nvdisasm, "--output", output, cubin]
-
-def copy_argv(source, output):
-    """A copy of a file under another name."""
-    return ["cp", "--", source, output]
-
-def codegen_argv(tools, arch, linked, manifest, output, opt_level = 3, options = []):
-    """CODEGEN: the linked module for one arch, to PTX text."""
-    return tools.step + [
-        "codegen",
-        "--arch",
-        arch,
-        "--opt-level",
-        str(opt_level),
-        "--toolchain",
-        tools.identity,
-        "--manifest",
-        manifest,
-        "--output",
-        output,
-    ] + options + [linked]
-
-def assemble_argv(tools, arch, ptx, output, report, options = [], budgets = []):
-    """ASSEMBLE: PTX to a cubin and its resource report.
-
-    Args:
-      tools: see the head of this file.
-      arch: a real architecture, such as "sm_90a".
-      ptx: path of the PTX.
-      output: path of the cubin.
-      report: path of the resource report.
-      options: options for ptxas.
-      budgets: limits such as "max_registers=64" or "kernel:max_stack=0".
-
-    Returns:
-      The argv.
-    """
-    return tools.step + [
-        "assemble",
-        "--arch",
-        arch,
-        "--ptxas",
-        tools.ptxas,
-        "--toolchain",
-        tools.identity,
-        "--output",
-        output,
-        "--report",
-        report,
-    ] + ["--ptxas-option=" + option for option in options] + _flag_each("--budget", budgets) + [ptx]
-
-def abi_check_argv(tools, manifest, link_report, images, assemble_reports, report):
-    """ABICHECK: every image against the manifest; writes the target's report when all agree.
-
-    Args:
-      tools: see the head of this file.
-      manifest: path of the ABI manifest.
-      link_report: path of LINK's report.
-      images: list of (arch, path of PTX or cubin).
-      assemble_reports: list of (arch, path).
-      report: path of the target's report.
-
-    Returns:
-      The argv.
-    """
-    argv = tools.step + [
-        "abi-check",
-        "--manifest",
-        manifest,
-        "--link-report",
-        link_report,
-        "--report",
-        report,
-    ]
-    argv += _flag_each("--assemble-report", [arch + "=" + path for arch, path in assemble_reports])
-    return argv + [arch + "=" + path for arch, path in images]
-
-def pack_argv(tools, images, output, compress = "balanced", options = []):
-    """PACK: images to one fatbin. images: list of (arch, path)."""
-    return tools.step + ["pack", "-o", output, "--compress", compress] + options + [arch + "=" + path for arch, path in images]
-
-def embed_argv(tools, fatbin, output, host, symbol, options = []):
-    """EMBED: a fatbin to a host ELF object."""
-    return tools.step + ["embed", fatbin, "-o", output, "--host", host, "--symbol", symbol] + options
-
-def bindings_argv(tools, fatbin, manifest, symbol, header, options = []):
-    """EMBED: the C/C++ header that goes with the host objects."""
-    return tools.step + ["embed", fatbin, "--manifest", manifest, "--symbol", symbol, "--header", header] + options

@@ -55,7 +55,7 @@ def source(places: Places) -> Source:
 
 def collect(places: Places, target: str, kernel: Kernel, arch: Arch) -> list[Listing]:
     """Every stage of a kernel, in the order of the pipeline; no SASS where none was made."""
-    folder = os.path.join(places.folder, target, "temps")
+    folder = os.path.join(_module(places, target, kernel), "temps")
     found = sorted(os.listdir(folder))
     compiled = [name for name in found if name.startswith("1-") and name.endswith(".compiled.ll")]
     with tempfile.TemporaryDirectory() as scratch:
@@ -78,6 +78,16 @@ def collect(places: Places, target: str, kernel: Kernel, arch: Arch) -> list[Lis
     listings.insert(0, mir.listing([_read(folder, name) for name in crates], kernel.name, used))
     main = kernel.source.rpartition(":")[0]
     return [_source(listings, source(places), main), *listings]
+
+
+def _module(places: Places, target: str, kernel: Kernel) -> str:
+    """Folder of the module that holds the kernel: the target's, or a partition's in it."""
+    folder = os.path.join(places.folder, target)
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name, "manifest.json")
+        if os.path.isfile(path) and manifests.load(path).kernel(kernel.name):
+            return os.path.join(folder, name)
+    return folder
 
 
 def _read(folder: str, name: str) -> str:

@@ -143,7 +143,7 @@ def link_ours(made: CrateSet, engine: str) -> None:
         "ours.json",
         f"ours.{first}.ptx",
         3,
-        ["--engine", engine, "--jobs", "2", *also],
+        options=["--engine", engine, "--jobs", "2", *also],
     )
     harness.timed(codegen, cwd=folder)
 

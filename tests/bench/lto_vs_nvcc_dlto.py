@@ -77,7 +77,7 @@ def _ours(made: lto_set.CrateSet) -> float:
         recipe.link_argv(
             tools, "x", crates, libraries, "x.bc", "x.json", "x.l.json", options=engine
         ),
-        recipe.codegen_argv(tools, ARCH, "x.bc", "x.json", "x.ptx", 3, engine),
+        recipe.codegen_argv(tools, ARCH, "x.bc", "x.json", "x.ptx", options=engine),
         recipe.assemble_argv(tools, ARCH, "x.ptx", "x.cubin", "x.r.json", ["-split-compile=2"]),
     ):
         harness.timed(argv, cwd=shop.folder)

@@ -84,6 +84,8 @@ def ninja_rewriting(commands: list[list[str]], tools: Tools) -> Rewriting:
             (tools.host_linker, "CC"),
             (tools.ptxas, "PTXAS"),
             (tools.libdevice, "LIBDEVICE"),
+            (tools.nvlink, "NVLINK"),
+            (tools.libllvm, "LIBLLVM"),
             (tools.rust_src, "RUST_SRC"),
             ("planned/.fatcrate/toolchain.json", "IDENTITY"),
         )
@@ -98,6 +100,7 @@ def ninja_rewriting(commands: list[list[str]], tools: Tools) -> Rewriting:
         ("planned/crates-host/([^/]*)(?=/|$)", r"OUT/\1/host"),
         ("planned/crates/", "OUT/"),
         ("planned/", "OUT/"),
+        (r"^(\w+)=fatcrate\.yaml:\d+:\d+$", r"\1=PLACE"),
     ]
     return Rewriting(tuple(rules))
 
@@ -112,7 +115,10 @@ def bazel_commands(workspace: Workspace) -> set[tuple[str, ...]]:
             (r"external/fatcrate_machine/host_linker/\w+", "CC"),
             (r"external/fatcrate_machine/cuda/ptxas", "PTXAS"),
             (r"external/fatcrate_machine/cuda/libdevice.10.bc", "LIBDEVICE"),
+            (r"external/fatcrate_machine/cuda/nvlink", "NVLINK"),
+            (r"external/fatcrate_machine/rustc/lib/libLLVM[^/]*$", "LIBLLVM"),
             (r"external/fatcrate_machine/rust_src", "RUST_SRC"),
+            (r"^(\w+)=//:[\w-]+$", r"\1=PLACE"),
             (r"external/fatcrate_tools/(toolchain|rust).json", "IDENTITY"),
             (r"bazel-out/[^/]*/bin/external/fatcrate/rules/sysroot-", "SYSROOT-"),
             (r"bazel-out/[^/]*/bin/external/fatcrate/toolchain/device/gpu/", "OUT/"),
@@ -149,7 +155,8 @@ def difference(ours: set[tuple[str, ...]], theirs: set[tuple[str, ...]]) -> list
 def test_the_same_commands(project: Workspace, tools: Tools, tmp_path: Path) -> None:
     ours, theirs = bazel_commands(project), ninja_commands(project, tools, tmp_path)
     assert {command[0] for command in ours} == {
-        *("sysroot", "compile", "link", "codegen", "assemble", "abi-check", "pack", "embed")
+        *("sysroot", "compile", "partition", "link", "merge-manifests", "codegen", "assemble"),
+        *("nvlink", "abi-check", "merge-reports", "pack", "embed"),
     }
     found = difference(ours, theirs)
     assert not found, "\n".join(found)
@@ -163,6 +170,8 @@ def test_the_same_bytes(project: Workspace) -> None:
         name = str(path.relative_to(out))
         if name.startswith((".", "build.ninja")) or path.suffix == ".d":
             continue
+        if name.endswith(".trace.json"):
+            continue  # durations
         name = re.sub(r"^crates-host/([^/]*)/", r"\1/host/", name)
         name = re.sub(r"^crates/gpu/", "external/fatcrate/toolchain/device/gpu/gpu/", name)
         name = name.removeprefix("crates/")
@@ -171,5 +180,11 @@ def test_the_same_bytes(project: Workspace) -> None:
     assert {"demo.fatbin", "demo.aarch64.o", "demo/sm_100a.cubin", "kern/libkern.rlib"} <= {
         *compared
     }
+    assert {"split.first.fatbin", "split/rest/sm_80.remarks.yaml", "split/first/link.map"} <= {
+        *compared
+    }
+    assert {"spread.2.fatbin", "spread/plan.json", "joined.fatbin", "joined/sm_80.cubin"} <= {
+        *compared
+    }
     assert "generate/libgenerate.so" in compared
-    assert len(compared) > 30
+    assert len(compared) > 80

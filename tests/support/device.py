@@ -136,7 +136,7 @@ class Workshop:
             str(self.folder / f"{name}.manifest.json"),
             str(self.folder / f"{name}.{arch}.ptx"),
             level,
-            list(options),
+            options=list(options),
         )
         return fatcrate(*argv)
 

@@ -22,8 +22,10 @@ _TYPES = {
     "label_keyed_string_dict": "dict of label to string",
     "label_list": "list of labels",
     "string": "string",
+    "int": "number",
     "string_dict": "dict of strings",
     "string_list": "list of strings",
+    "string_list_dict": "dict of lists of strings",
 }
 _NO_DEFAULT = {"bool": "`False`", "label": "none", "string": "none"}
 

@@ -47,7 +47,8 @@ def tracked(root: Path, pattern: str) -> set[str]:
 
 def test_data_files(wheel: zipfile.ZipFile, root: Path) -> None:
     held = set(wheel.namelist())
-    wanted = {"fatcrate/rules/private/recipe.bzl", "fatcrate/toolchain/pins.toml"}
+    wanted = {"fatcrate/toolchain/pins.toml"}
+    wanted |= {f"fatcrate/rules/private/{name}.bzl" for name in ("recipe", "recipe_kernels")}
     for pattern in (
         "lto/**/*.ll",
         "toolchain/device/*/src/**/*.rs",

@@ -12,7 +12,7 @@ from fatcrate.toolchain import arch as python_archs
 from fatcrate.toolchain.diagnostics import FatcrateError
 from fatcrate.toolchain.discover import Tools
 
-ARCH_BZL = recipe.RECIPE.with_name("arch.bzl")
+ARCH_BZL = recipe.PRIVATE / "arch.bzl"
 
 _NUMBERS = [f"{kind}_{number}" for kind in ("sm", "compute") for number in (75, 90, 100, 121)]
 _BROKEN_NUMBERS = [

@@ -189,3 +189,46 @@ def test_same_bytes_in_another_folder(
         made.append((folder / "o/libx.rlib").read_bytes())
         assert str(tmp_path).encode() not in made[-1]
     assert made[0] == made[1]
+
+
+def device_crate(tmp_path: Path, tools: Tools, text: str) -> subprocess.CompletedProcess[str]:
+    """Compiles a crate for the GPU with the recipe's flags."""
+    sysroot = build_sysroot(tools, "immediate-abort")
+    (tmp_path / "kern.rs").write_text(text)
+    flags = recipe.load().crate_flags("device", str(sysroot), 3, 0, "immediate-abort")
+    command = [tools.rustc, "--crate-name", "kern", "--edition", "2024", *flags, "kern.rs"]
+    return compile_step(tmp_path, "--output", "libkern.rlib", "--", *command)
+
+
+def test_a_crate_that_wants_std(tmp_path: Path, tools: Tools) -> None:
+    done = device_crate(tmp_path, tools, "pub fn one() -> u32 { 1 }\n")
+    assert done.returncode == 1
+    assert "error[E0463]: can't find crate for `std`" in done.stderr
+    assert done.stderr.endswith(
+        "\nhelp: GPU code has no `std`: put `#![no_std]` at the top of kern.rs\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        'pub unsafe extern "gpu-kernel" fn k(_: *mut u32) {}',
+        'unsafe extern "gpu-kernel" fn k(_: *mut u32) {}',
+        'mod inner { pub unsafe extern "gpu-kernel" fn k(_: *mut u32) {} }',
+        'pub unsafe extern "gpu-kernel" fn k<T: Copy>(_: *mut T) {}',
+        '#[inline] pub unsafe extern "gpu-kernel" fn k(_: *mut u32) {}',
+    ],
+)
+def test_a_kernel_that_rustc_would_drop(tmp_path: Path, tools: Tools, kernel: str) -> None:
+    done = device_crate(tmp_path, tools, f"#![no_std]\n{kernel}\n")
+    assert done.returncode == 1
+    assert 'error: function with the "gpu-kernel" ABI has a mangled name' in done.stderr
+    assert "kern.rs:2:" in done.stderr
+    assert "help: use `unsafe(no_mangle)` or `unsafe(export_name" in done.stderr
+
+
+@pytest.mark.parametrize("public", ["pub ", ""])
+def test_a_kernel_with_a_name_of_its_own(tmp_path: Path, tools: Tools, public: str) -> None:
+    text = f'{public}unsafe extern "gpu-kernel" fn k(_: *mut u32) {{}}\n'
+    done = device_crate(tmp_path, tools, f"#![no_std]\n#[unsafe(no_mangle)] {text}")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -17,6 +17,7 @@ from fatcrate.lto import archive, inputs, isolate, merge, resolve
 from fatcrate.lto.engine import Target, Tuning
 from fatcrate.lto.generate import Job, generate
 from fatcrate.lto.policy import Policy
+from fatcrate.lto.selection import Selection
 from fatcrate.toolchain.arch import parse_one
 from fatcrate.toolchain.diagnostics import FatcrateError
 from fatcrate.toolchain.discover import Tools
@@ -82,8 +83,8 @@ def outcome(path: Path) -> str:
         unit = inputs.load("fuzzed", "crate", str(path))
         inputs.check_targets([unit], "nvptx64-nvidia-cuda", (22, 1, 0))
         table = resolve.build([unit])
-        resolve.check([unit], table, [], "fuzz", [])
-        request = merge.Request("fuzz", [unit], [], "", [], table)
+        Selection().check([unit], table, "fuzz")
+        request = merge.Request("fuzz", [unit], [], "", list(table.kernels), table)
 
         def link() -> bytes:
             from fatcrate.lto.llvm import LlvmliteEngine

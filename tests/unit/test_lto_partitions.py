@@ -82,6 +82,8 @@ def test_a_static_that_is_written_must_not_be_split(shop: Workshop) -> None:
     assert outcome.stderr == (
         "error[FC0328]: GAIN: can be written, but is in the partitions e and f\n"
         "  help: put the crates that use it into one partition\n"
+        "error[FC0328]: TABLE: can be set by the host, but is in the partitions a and b\n"
+        "  help: put the crates that use it into one partition\n"
         "error[FC0328]: shared::HITS: can be written, but is in the partitions c and d\n"
         "  help: put the crates that use it into one partition\n"
     )
@@ -89,10 +91,10 @@ def test_a_static_that_is_written_must_not_be_split(shop: Workshop) -> None:
 
 
 def test_a_kernel_in_two_partitions(shop: Workshop) -> None:
-    parts = [part(shop, "a"), part(shop, "a", "b")]
+    parts = [part(shop, "c"), part(shop, "c", "d")]
     outcome = fatcrate("merge-manifests", "--name", "t", "--output", "t.json", *parts)
     assert outcome.code == 1
-    assert "error[FC0312]: a_one: is exported by the partitions a and a-b\n" in outcome.stderr
+    assert "error[FC0312]: c_one: is exported by the partitions c and c-d\n" in outcome.stderr
 
 
 def test_an_edit_leaves_other_partitions_as_they_are(shop: Workshop) -> None:
@@ -115,3 +117,95 @@ def test_crates_that_cannot_be_partitions(shop: Workshop) -> None:
         "error[FC0314]: sharde: is given with --kernels-of, but is not linked\n"
         "  help: did you mean shared?\n"
     )
+
+
+def merge(*options: str) -> str:
+    outcome = fatcrate("merge-manifests", "--name", "t", "--output", "t.json", *options)
+    assert outcome.code == 1
+    return outcome.stderr
+
+
+def test_single_kernels(shop: Workshop) -> None:
+    outcome = shop.link("hot", "--kernels-of=a/a_two")
+    assert outcome.code == 0, outcome.stderr
+    outcome = shop.link("cold", "--kernels-of=a", "--kernels-of=b", "--leave=a_two")
+    assert outcome.code == 0, outcome.stderr
+    parts = ["hot.manifest.json", "cold.manifest.json"]
+    names = [[k.name for k in manifests.load(path).kernels] for path in parts]
+    assert names == [["a_two"], ["a_one", "b_one", "b_two"]]
+    assert manifests.load(parts[0]).kernels_elsewhere[0] == "a/a_one"
+    outcome = shop.link("none", "--kernels-of=a/b_two")
+    assert outcome.stderr == (
+        "error[FC0314]: b_two: is not a kernel of crate a\n  help: did you mean a_two?\n"
+    )
+
+
+def test_a_kernel_in_no_partition(shop: Workshop) -> None:
+    crates = [(c, shop.crates[c]) for c in ("shared", "a", "b")]
+    for name in ("a", "b/b_one"):
+        outcome = shop.link(name[0], f"--kernels-of={name}", crates=crates)
+        assert outcome.code == 0, outcome.stderr
+    assert merge("a.manifest.json", "b.manifest.json").startswith(
+        "error[FC0317]: b_two: of crate b is in no partition\n"
+        "  help: name b or b/b_two in one, or leave it out of `exports`\n"
+    )
+
+
+def test_names_that_the_project_gives(shop: Workshop) -> None:
+    told = merge(
+        *("--export", "a_onne", "--budgeted", "a_too"),
+        *("--place", "a_onne=fatcrate.yaml:7:3", "--place", "a_too=//kern:demo"),
+        part(shop, *"abcdef"),
+    )
+    assert (
+        "error[FC0329]: a_too: has a budget, but is not a kernel of the target\n"
+        "  --> //kern:demo\n"
+        "  help: did you mean "
+    ) in told
+    assert (
+        "error[FC0314]: a_onne: is exported, but is a kernel of no partition\n"
+        "  --> fatcrate.yaml:7:3\n"
+        "  help: did you mean a_one?\n"
+    ) in told
+
+
+def plan(shop: Workshop, *parts: str) -> dict[str, list[str]]:
+    """The crates of each partition, by a plan for all crates."""
+    argv = ["partition", "--name", "t", "--output", "plan.json"]
+    for crate in ("shared", *"abcdef"):
+        argv += ["--crate", f"{crate}={shop.crates[crate]}"]
+    argv += [word for i, c in enumerate("abcdef", 1) for word in ("--unit", f"{c}=0,{i}")]
+    outcome = fatcrate(*argv, *(word for each in parts for word in ("--part", each)))
+    assert outcome.code == 0, outcome.stderr
+    return {name: part["kernels_of"] for name, part in shop.json("plan.json")["parts"].items()}
+
+
+def test_crates_with_a_common_static_share_a_module(shop: Workshop) -> None:
+    """All use crate `shared`, which has statics that are written."""
+    assert plan(shop, "1", "2") == {"1": list("abcdef"), "2": []}
+    for name in "12":
+        outcome = shop.link(name, "--plan=plan.json")
+        assert outcome.code == 0, outcome.stderr
+    assert manifests.load("2.manifest.json").kernels == []
+    assert shop.codegen("2", "sm_80").code == 0
+    outcome = shop.link("3", "--plan=plan.json")
+    assert outcome.code == 2
+    assert "error[FC0340]: --plan: plan.json is not a plan with a partition '3'" in outcome.stderr
+
+
+def test_crates_are_spread_by_size(shop: Workshop) -> None:
+    shared = shop.folder / "shared.rs"
+    shared.write_text(
+        "#![no_std]\npub fn hit() -> u32 { 1 }\npub fn gain() -> f32 { 1.0 }\n"
+        "pub fn table(i: usize) -> u32 { i as u32 }\n"
+    )
+    assert shop.compile("shared", shared).code == 0
+    for crate in "abcdef":
+        path = shop.folder / f"{crate}.rs"
+        lines = [line for line in path.read_text().splitlines() if "static OWN" not in line]
+        path.write_text("\n".join(lines))
+        assert shop.compile(crate, path, deps=["shared"]).code == 0
+    spread = plan(shop, "1", "2", "3")
+    assert sorted(crate for found in spread.values() for crate in found) == list("abcdef")
+    assert [len(found) for found in spread.values()] == [2, 2, 2]
+    assert plan(shop, "1", "2", "3") == spread

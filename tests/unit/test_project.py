@@ -64,11 +64,54 @@ kernels:
         *("sm_80", "9.0", "10.0+PTX", "sm_90a", "sm_86", "all-major"),
     ]
     assert target.host == ("aarch64", "x86_64")
-    assert (target.exports, target.opt_level, target.panic) == (("k",), "1", "abort")
+    assert (target.exports, target.panic) == (("k",), "abort")
+    assert target.code == {"opt_level": "1", "min_driver": "535"}
+    assert [(name, str(place)) for name, place in target.places] == [("k", "fatcrate.yaml:8:15")]
     assert target.ptxas_options == ("-O1", "--maxrregcount=32")
     assert (target.compress, target.symbol) == ("none", "other")
     assert target.min_driver == "535"
     assert target.budgets == ("max_registers=64", "k:max_stack=0", "k:min_occupancy=0.5@256")
+
+
+def test_keys_that_choose_the_code() -> None:
+    target = load("""\
+version: 1
+crates: {mathlib: {path: mathlib.rs}}
+kernels:
+  demo:
+    crates: [mathlib]
+    archs: [sm_80]
+    engine: libllvm
+    relocatable: true
+    partitions: {all: [mathlib]}
+    map: true
+    remarks: true
+    time_trace: true
+    print_gc: true
+    ftz: true
+    div: full
+    sqrt: approx
+    contract: on
+    debug: full
+    inline_threshold: 99
+    unroll: false
+    vectorize: true
+    llvm_options: [-unroll-count=2]
+""").targets["demo"]
+    assert target.code == {
+        "div": "full",
+        "sqrt": "approx",
+        "contract": "on",
+        "debug": "full",
+        "ftz": True,
+        "unroll": False,
+        "vectorize": True,
+        "inline_threshold": "99",
+        "llvm_options": ["-unroll-count=2"],
+    }
+    assert (target.engine, target.relocatable, target.map) == ("libllvm", True, True)
+    assert (target.remarks, target.time_trace, target.questions) == (True, True, {"print_gc": True})
+    assert [(part.name, part.kernels_of) for part in target.partitions] == [("all", ("mathlib",))]
 
 
 def test_defaults_of_a_target() -> None:
@@ -179,3 +222,23 @@ def test_the_file_in_the_docs(root: Path) -> None:
     example = text.split("```yaml\n")[1].split("```")[0]
     found = load(example)
     assert list(found.targets) == ["demo"]
+
+
+def partitions(text: str) -> tuple[list[tuple[str, tuple[str, ...]]], int]:
+    target = load(f"""\
+version: 1
+crates: {{mathlib: {{path: mathlib.rs}}, kern: {{path: mathlib.rs, name: k}}}}
+kernels: {{demo: {{crates: [mathlib, kern], archs: sm_80, partitions: {text}}}}}
+""").targets["demo"]
+    return [(part.name, part.kernels_of) for part in target.partitions], target.auto_partitions
+
+
+def test_partitions_in_all_forms() -> None:
+    assert partitions("auto") == ([], 2)
+    assert partitions("1") == ([], 1)
+    assert partitions("40") == ([], 2)
+    assert partitions("[mathlib, kern]") == ([("mathlib", ("mathlib",)), ("kern", ("kern",))], 0)
+    assert partitions("{a: [mathlib, kern/one], b: kern}") == (
+        [("a", ("mathlib", "kern/one")), ("b", ("kern",))],
+        0,
+    )

@@ -15,6 +15,8 @@ TOOLS = {
     "rustc": "bin/rustc",
     "host_linker": "bin/cc",
     "ptxas": "bin/ptxas",
+    "nvlink": "bin/nvlink",
+    "libllvm": "lib/libLLVM.so",
     "nvdisasm": "bin/nvdisasm",
     "libdevice": "libdevice.10.bc",
     "rust_src": "library",
@@ -86,25 +88,72 @@ CALLS: list[tuple[str, list[Any], dict[str, Any]]] = [
             "out/manifest.json",
             "out/link.json",
         ],
-        {"exports": ["saxpy"], "options": ["--timeout", "5"]},
+        {
+            "exports": ["saxpy"],
+            "engine": "libllvm",
+            "undefined": ["HITS"],
+            "map": "out/link.map",
+            "why": ["HITS"],
+            "print_gc": True,
+            "budgeted": ["saxpy"],
+            "places": [["saxpy", "fatcrate.yaml:3:7"]],
+            "kernels_of": ["m", "kern/saxpy"],
+            "leave": ["axpy"],
+            "plan": "out/plan.json",
+            "options": ["--timeout", "5"],
+        },
     ),
+    (
+        "partition_argv",
+        ["TOOLS", "demo", [["m", "out/libm.rlib"]], [["m", [0]]], ["1", "2"], "plan.json"],
+        {},
+    ),
+    ("merge_manifests_argv", ["TOOLS", "demo", ["a.json", "b.json"], "demo.json"], {}),
+    (
+        "merge_manifests_argv",
+        ["TOOLS", "demo", ["a.json"], "demo.json"],
+        {"one_module": True, "exports": ["k"], "budgeted": ["k"], "places": [["k", "//:demo"]]},
+    ),
+    ("merge_reports_argv", ["TOOLS", "demo", [["a", "a.json"]], "demo.json"], {}),
+    ("nvlink_argv", ["TOOLS", "sm_90", ["a.cubin", "b.cubin"], "demo.cubin"], {}),
     ("codegen_argv", ["TOOLS", "sm_90a", "linked.bc", "m.json", "o.ptx"], {}),
     (
         "codegen_argv",
         ["TOOLS", "sm_90a", "linked.bc", "m.json", "o.ptx"],
-        {"opt_level": 1, "options": ["--min-driver", "535"]},
+        {
+            "opt_level": 1,
+            "engine": "llvmlite",
+            "min_driver": "535",
+            "ftz": True,
+            "div": "full",
+            "sqrt": "approx",
+            "contract": "on",
+            "debug": "full",
+            "inline_threshold": "99",
+            "unroll": False,
+            "vectorize": False,
+            "llvm_options": ["-unroll-threshold=100"],
+            "remarks": "r.yaml",
+            "time_trace": "t.json",
+            "options": ["--number-places"],
+        },
     ),
     (
         "assemble_argv",
         ["TOOLS", "sm_90", "in.ptx", "o.cubin", "o.json"],
-        {"options": ["-O2", "--maxrregcount=32"]},
+        {
+            "options": ["-O2", "--maxrregcount=32"],
+            "budgets": ["k:max_stack=0"],
+            "relocatable": True,
+            "partial": True,
+        },
     ),
     (
         "abi_check_argv",
         [
             "TOOLS",
             "m.json",
-            "link.json",
+            ["link.json", "other.json"],
             [["sm_90", "o.cubin"], ["compute_90", "o.ptx"]],
             [["sm_90", "o.json"]],
             "report.json",
@@ -121,6 +170,12 @@ CALLS: list[tuple[str, list[Any], dict[str, Any]]] = [
         {"compress": "none", "options": ["-g"]},
     ),
     ("embed_argv", ["TOOLS", "k.fatbin", "k.o", "aarch64", "k"], {"options": ["--register"]}),
+    (
+        "embed_parts_argv",
+        ["TOOLS", [["a", "d.a.fatbin"]], "m.json", "k.o", "aarch64", "k"],
+        {},
+    ),
+    ("bindings_parts_argv", ["TOOLS", [["a", "d.a.fatbin"]], "m.json", "k", "k.h"], {}),
     ("bindings_argv", ["TOOLS", "k.fatbin", "m.json", "k", "k.h"], {"options": ["--rust", "k.rs"]}),
 ]
 
@@ -134,11 +189,14 @@ def in_starlark(name: str, args: list[Any], named: dict[str, Any]) -> Any:
     def literal(value: Any) -> str:
         if value == "TOOLS":
             return "TOOLS"
+        if isinstance(value, bool):
+            return str(value)
         return json.dumps(value)
 
     given = [literal(arg) for arg in args] + [f"{key} = {literal(v)}" for key, v in named.items()]
     tools = ", ".join(f"{key} = {json.dumps(value)}" for key, value in TOOLS.items())
-    source = recipe.RECIPE.read_text(encoding="utf-8")
+    texts = [path.read_text(encoding="utf-8") for path in recipe.RECIPES]
+    source = next(text for text in texts if f"def {name}(" in text)
     source += f"\nTOOLS = struct({tools})\n{name}({', '.join(given)})\n"
     names = starlark.Globals.extended_by([starlark.LibraryExtension.StructType])
     dialect = starlark.Dialect.standard()
@@ -186,7 +244,8 @@ def test_argv_of_a_device_crate() -> None:
         *("-Cpanic=immediate-abort", "-Cdebuginfo=0", "-Csymbol-mangling-version=v0"),
         *("-Zremap-cwd-prefix=.", "-Zmir-enable-passes=-JumpThreading"),
         *("-Zcrate-attr=feature(abi_gpu_kernel,abi_ptx)", "-Aduplicate-features"),
-        *("-Aunused-features", "--extern", "m=out/libm.rlib", "--cfg", 'feature="fast"'),
+        *("-Aunused-features", "-Dmissing-gpu-kernel-export-name"),
+        *("--extern", "m=out/libm.rlib", "--cfg", 'feature="fast"'),
         "kern.rs",
     ]
 
