@@ -106,6 +106,12 @@ def test_an_image_for_every_arch(case: str, built: Path) -> None:
     assert (built / f"{case}.fatbin").stat().st_size > 6000
 
 
+def test_clippy(built: Path, chosen: list[str]) -> None:
+    """Of the cases' own sources; those of the registry are others'."""
+    lints = ["-Dwarnings", "-Dclippy::all", "-Dclippy::undocumented_unsafe_blocks"]
+    run([sys.executable, "-m", "fatcrate", "clippy", *chosen, "--", *lints])
+
+
 def test_try_crate(reference: Path) -> None:
     """Says of crates that the cache holds (the reference uses them) whether they work."""
     assert reference.exists()

@@ -23,7 +23,7 @@ pub fn case(i: u32, out: &mut Words) {
     let sent = Message {
         id: i * 1000,
         gain: i as f32 * 0.5,
-        mode: if i % 2 == 0 {
+        mode: if i.is_multiple_of(2) {
             Mode::Off
         } else {
             Mode::On { level: i as u8 }
