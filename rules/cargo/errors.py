@@ -73,6 +73,15 @@ OUT_OF_DATE = Kind(
     "With `--check`, `fatcrate import` changes nothing and fails when a file that it would"
     " write differs from the one that is there.",
 )
+CONFIG = Kind(
+    "FC0161",
+    "a key of Cargo's configuration is not taken over",
+    "`.cargo/config.toml` changes what Cargo builds: `rustflags` of `build` or of a target, and"
+    " `env`. An import reads the packages alone; fatcrate.yaml has"
+    " keys of its own for flags and variables. Sources and registries that the file names do"
+    " count, since Cargo itself fetches the packages.",
+    severity="warning",
+)
 
 ALL: tuple[Kind, ...] = (
     NO_CARGO,
@@ -86,4 +95,5 @@ ALL: tuple[Kind, ...] = (
     OUTSIDE,
     BAD_METADATA,
     OUT_OF_DATE,
+    CONFIG,
 )

@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 
-from fatcrate.rules.cargo import emit_yaml, errors
+from fatcrate.rules.cargo import config, emit_yaml, errors
 from fatcrate.rules.cargo.invoke import Cargo, Selection
 from fatcrate.rules.cargo.plan import Options, plan
 from fatcrate.toolchain import atomic
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail, report
 
 _EPILOG = """\
 examples:
@@ -78,6 +78,7 @@ def main(argv: list[str]) -> int:
     )
     options = Options(folder, args.vendor_dir, tuple(_words([args.archs])))
     project = plan(discovered(manifest, mode), selection, options)
+    report(config.ignored(manifest, dict(os.environ)))
     files = {output: emit_yaml.document(project, old)}
     if args.bazel:
         from fatcrate.rules.cargo import emit_bazel

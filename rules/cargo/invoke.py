@@ -117,6 +117,12 @@ def _failed(manifest: str, command: str, text: str) -> NoReturn:
         remedy = "run `cargo fetch` once with the network, or leave out --offline"
     elif "--locked" in text:
         remedy = "run `cargo update`, or leave out --locked"
+    elif "git_proxy_options" in text:
+        # Debian's cargo-web 1.96 with Debian 12's libgit2.
+        remedy = (
+            "this cargo does not fit its libgit2 and reads no git sources: name another,"
+            " such as rustup's, with FATCRATE_CARGO"
+        )
     fail(
         errors.CARGO_FAILED,
         manifest,
