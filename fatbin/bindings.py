@@ -157,18 +157,19 @@ def parts_header(symbol: str, parts: Mapping[str, str], manifest: Manifest) -> s
 #ifndef {guard}
 #define {guard}
 
+{INLINE}
 #ifdef __cplusplus
 extern "C" {{
 #endif
 
-/* First byte of each module, and the byte after its last. Pass …_start to cuModuleLoadData,
+/* First byte of each module, and the byte after its last. Pass one's start to cuModuleLoadData,
  * cuLibraryLoadData or hipModuleLoadData. */
 {externs}
 #define {upper}_MODULE_COUNT {len(parts)}
 #define {upper}_KERNEL_COUNT {len(bound)}
 
 /* {upper}_KERNEL_COUNT names and a null pointer. */
-static inline const char *const *{symbol}_kernels(void) {{
+FATCRATE_INLINE const char *const *{symbol}_kernels(void) {{
     static const char *const names[] = {{
 {names}        0,
     }};
@@ -176,7 +177,7 @@ static inline const char *const *{symbol}_kernels(void) {{
 }}
 
 /* The module of the kernel at the same place in {symbol}_kernels(). */
-static inline const unsigned char *const *{symbol}_modules(void) {{
+FATCRATE_INLINE const unsigned char *const *{symbol}_modules(void) {{
     static const unsigned char *const starts[] = {{
 {starts}        0,
     }};

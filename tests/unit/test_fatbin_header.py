@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fatcrate.fatbin import bindings
+from fatcrate.toolchain.manifest import Kernel, Manifest
 
 _C = ["c89", "gnu89", "c99", "c11", "c17", "c2x"]
 _CPP = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++2b"]
@@ -51,6 +52,11 @@ def test_compiles(
         text = bindings.header(symbol, bound, register)
         (tmp_path / f"{symbol}.h").write_text(text, encoding="utf-8")
         lines += [f'#include "{symbol}.h"'] * 2
+    kernels = [Kernel(name, "c", [], module=f"m{i % 2}") for i, name in enumerate(_NAMES)]
+    manifest = Manifest("parts", "nvptx64-nvidia-cuda", kernels, [], [], {})
+    parts = {"m0": "parts_m0", "m1": "parts_m1"}
+    (tmp_path / "parts.h").write_text(bindings.parts_header("parts", parts, manifest))
+    lines += ['#include "parts.h"'] * 2
     lines += ["int main(void) { return int_kernels()[0] == 0 || x1_size() == 0; }", ""]
     source = tmp_path / "main.x"
     source.write_text("\n".join(lines), encoding="utf-8")
