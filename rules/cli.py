@@ -6,7 +6,6 @@ starts quickly and without libraries that it does not need.
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 from fatcrate.toolchain.guard import EXIT_USAGE, guarded
@@ -133,6 +132,8 @@ exit status: 0 success, 1 a fault in the input, 2 wrong usage, 3 a fault of the 
 
 def kinds() -> list[Kind]:
     """Every kind of fault of every package, by code."""
+    import importlib
+
     found = [kind for name in ERROR_MODULES for kind in importlib.import_module(name).ALL]
     return sorted(found, key=lambda kind: kind.code)
 
@@ -215,8 +216,9 @@ def _help(names: list[str]) -> int:
 
 
 def _run(command: Command, args: list[str]) -> int:
-    module, function = command.entry.split(":")
-    status: int = getattr(importlib.import_module(module), function)(args)
+    name, function = command.entry.split(":")
+    __import__(name)  # importlib would take time to import, too
+    status: int = getattr(sys.modules[name], function)(args)
     return status
 
 

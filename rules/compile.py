@@ -161,15 +161,15 @@ def main(argv: list[str]) -> int:
 
 def _remove(folder: str, last: str = "") -> None:
     """Removes a folder of temporary files; most often it is not there or holds ``last`` only."""
-    try:
-        if last:
-            os.unlink(os.path.join(folder, last))
-        os.rmdir(folder)
-    except OSError:
-        if os.path.exists(folder):
-            import shutil
+    for remove, path in ((os.unlink, f"{folder}/{last}"), (os.rmdir, folder)):
+        try:
+            remove(path)
+        except OSError:
+            continue
+    if os.path.exists(folder):
+        import shutil
 
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run_rustc(

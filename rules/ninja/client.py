@@ -88,5 +88,11 @@ def _run(words: list[str]) -> int:
     return run(words)
 
 
+def _end(status: int) -> None:
+    """Ends the process without taking the interpreter to pieces."""
+    sys.stderr.flush()
+    os._exit(status)  # what was printed is written, see guard.py
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _end(main())

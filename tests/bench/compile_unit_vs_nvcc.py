@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fatcrate.rules.ninja import plan
 from fatcrate.toolchain.discover import discover
 from support.device import Workshop
 
@@ -11,11 +12,11 @@ from bench.lto_vs_nvcc_dlto import CUDA_UNIT
 
 
 def run() -> harness.Result:
-    """Whole commands by turns: `fatcrate compile` to bitcode, nvcc to LTO-IR."""
+    """Whole commands by turns: `fatcrate compile` as builds run it, to bitcode; nvcc to LTO-IR."""
     with harness.workspace() as folder:
         shop: Workshop = lto_set.make(folder, 1).shop
         tools = shop.recipe_tools
-        tools.step = [str(harness.FATCRATE)]
+        tools.step = plan.step_prefix()
         ours = shop.recipe.crate_argv(
             tools,
             "k000",

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from fatcrate.rules import sysroot
+from fatcrate.rules.ninja import plan
 from support.device import SYSROOT_CRATES, Workshop
 
 from bench import harness, lto_set
@@ -23,7 +24,7 @@ class _Build:
         self.shop: Workshop = made.shop
         self.folder: Path = made.shop.folder
         self.tools = made.shop.recipe_tools
-        self.tools.step = [str(harness.FATCRATE)]
+        self.tools.step = plan.step_prefix()
         self.names = [n for n in made.shop.crates if n != "library"]
 
     def compile(self, name: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fatcrate.lto import inputs
+from fatcrate.rules.ninja import plan
 from fatcrate.toolchain.discover import Tools, discover
 from support.device import SYSROOT_CRATES, Workshop
 
@@ -121,7 +122,7 @@ def link_ours(made: CrateSet, engine: str) -> None:
     from fatcrate.rules import sysroot
 
     tools = shop.recipe_tools
-    tools.step = [str(harness.FATCRATE)]
+    tools.step = plan.step_prefix()
     lib = sysroot.library_folder(shop.sysroot)
     link = shop.recipe.link_argv(
         tools,

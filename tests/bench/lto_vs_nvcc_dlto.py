@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from fatcrate.rules import sysroot
+from fatcrate.rules.ninja import plan
 from support.device import SYSROOT_CRATES
 
 from bench import harness, lto_set, nvcc
@@ -67,7 +68,7 @@ def _compile(folder: Path) -> list[str]:
 def _ours(made: lto_set.CrateSet) -> float:
     shop, recipe = made.shop, made.shop.recipe
     tools = shop.recipe_tools
-    tools.step = [str(harness.FATCRATE)]
+    tools.step = plan.step_prefix()
     lib = sysroot.library_folder(shop.sysroot)
     crates = [(n, p.name) for n, p in shop.crates.items()]
     libraries = [(c, f"{lib}/lib{c}.rlib") for c in SYSROOT_CRATES]
