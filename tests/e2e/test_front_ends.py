@@ -188,3 +188,19 @@ def test_the_same_bytes(project: Workspace) -> None:
     }
     assert "generate/libgenerate.so" in compared
     assert len(compared) > 80
+
+
+def test_an_edit_makes_its_own_partition_anew(project: Workspace) -> None:
+    """The last test of this file: it changes the project."""
+    source = project.root / "alone.rs"
+    source.write_text(source.read_text(encoding="utf-8").replace("42", "43"), encoding="utf-8")
+    run = project.build("//:joined", "//:spread")
+    assert run.steps("compile") == ["//:alone"]
+    assert run.steps("codegen") == ["//:joined", "//:spread"]
+    assert run.steps("assemble") == ["//:joined", "//:spread"]
+    assert run.steps("nvlink") == ["//:joined"]
+    assert run.steps("pack") == ["//:joined", "//:spread"]
+    subprocess.run(bazel.fatcrate("build", "--quiet"), cwd=project.root, check=True, timeout=300)
+    made = project.hashes()
+    for name in ("joined.fatbin", "spread.1.fatbin", "spread.2.fatbin", "spread.x86_64.o"):
+        assert bazel.sha256(project.root / "fatcrate-out" / name) == made[name], name
