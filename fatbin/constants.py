@@ -71,7 +71,10 @@ SHT_STRTAB: Final = 3
 SHT_RELA: Final = 4
 SHT_NOTE: Final = 7
 SHT_NOBITS: Final = 8
+SHT_REL: Final = 9
 SHT_INIT_ARRAY: Final = 14
+SHT_CUDA_INFO: Final = 0x70000000
+SHT_CUDA_CALLGRAPH: Final = 0x70000001
 
 SHF_WRITE: Final = 1
 SHF_ALLOC: Final = 2

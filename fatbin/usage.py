@@ -13,17 +13,25 @@ from typing import Final
 
 from fatcrate.fatbin import constants as c
 from fatcrate.fatbin import cubin
-from fatcrate.fatbin.elf import strings
 from fatcrate.fatbin.structs import ELF_HEADER, SECTION_HEADER, SYMBOL
 
 #: Name, registers, shared, stack and constant (bank 0) bytes.
 Usage = tuple[str, int | None, int, int, int]
 
-_SKIPPED: Final = frozenset((c.SHT_NULL, c.SHT_STRTAB, c.SHT_RELA, c.SHT_NOTE))
 _FUNCTIONS: Final = tuple(binding << 4 | c.STT_FUNC for binding in (0, 1, 2))
-_CONSTANT = ".nv.constant0."
-_SHARED = ".nv.shared."
-_TEXT = ".text."
+#: Tables and notes, and the ones that CUDA 13 keeps for its finalizer (``.nv.merc.*``).
+_SKIPPED: Final = frozenset(
+    (c.SHT_NULL, c.SHT_STRTAB, c.SHT_RELA, c.SHT_REL, c.SHT_NOTE, c.SHT_CUDA_CALLGRAPH)
+) | frozenset(range(0x70000082, 0x70000087))
+_CONSTANT: Final = b".nv.constant0."
+_SHARED: Final = b".nv.shared."
+_RESERVED: Final = b".nv.shared.reserved."  # of the module
+_TEXT: Final = b".text."
+_INFO: Final = b".nv.info\0"
+#: The fields that are used: name, type, offset, size, link, info.
+_SECTION: Final = struct.Struct("<II16xQQII16x")
+_SYMBOL: Final = struct.Struct("<IxBH16x")  # name, other, section
+_PAIR: Final = struct.Struct("<xBxxII")
 
 
 def of_kernels(data: bytes) -> list[Usage] | None:
@@ -39,64 +47,65 @@ def _read(data: bytes) -> list[Usage] | None:
     end = head.shoff + head.shnum * SECTION_HEADER.size
     if head.machine != c.EM_CUDA or head.shentsize != SECTION_HEADER.size or end > len(data):
         return None
-    rows = list(SECTION_HEADER.rows(data[head.shoff : end]))
+    rows = list(_SECTION.iter_unpack(data[head.shoff : end]))
     table = _contents(data, rows[head.shstrndx])
-    names = strings(table)
-    registers: dict[str, int] = {}
-    constant: dict[str, int] = {}
-    shared: dict[str, int] = {}
+    # By number of the section that holds the kernel's code.
+    registers: dict[int, int] = {}
+    constant: dict[int, int] = {}
+    shared: dict[int, int] = {}
     infos: list[bytes] = []
     symbols = None
-    for row in rows:
-        kind = row[1]
+    for number, row in enumerate(rows):
+        name, kind, _, size, _, info = row
         if kind in _SKIPPED:
             continue
         if kind == c.SHT_SYMTAB:
             symbols = symbols or row
-            continue
-        name = names.get(row[0])
-        if name is None:  # the end of a longer name
-            name = table[row[0] : table.index(b"\0", row[0])].decode()
-        if name.startswith(_CONSTANT):
-            constant[name[len(_CONSTANT) :]] = row[5]
-        elif name.startswith(_SHARED):
-            shared[name[len(_SHARED) :]] = row[5]
-        elif name == ".nv.info":
-            infos.append(_contents(data, row))
-        elif row[7] >> 24 and name.startswith(_TEXT):
-            registers[name[len(_TEXT) :]] = row[7] >> 24
+        elif kind == c.SHT_CUDA_INFO:
+            if table.startswith(_INFO, name):
+                infos.append(_contents(data, row))
+        elif table.startswith(_TEXT, name):
+            registers[number] = info >> 24
+        elif table.startswith(_CONSTANT, name):
+            constant[info] = size
+        elif table.startswith(_SHARED, name) and not table.startswith(_RESERVED, name):
+            shared[info] = size
+    if 0 in constant or 0 in shared:
+        return None  # does not say whose it is
     if symbols is None:
         return []
     by_index: dict[int, int] = {}
     stack: dict[int, int] = {}
-    for info in infos:
-        for attribute, index, number in _pairs(info):
+    for info_section in infos:
+        for attribute, index, value in _pairs(info_section):
             if attribute == cubin.ATTR_REGCOUNT:
-                by_index[index] = number
+                by_index[index] = value
             elif attribute == cubin.ATTR_FRAME_SIZE:
-                stack[index] = number
+                stack[index] = value
     return [
         (
-            name,
-            by_index.get(index, registers.get(name)),
-            shared.get(name, 0),
+            kernel,
+            by_index.get(index, registers[section] or None),
+            shared.get(section, 0),
             stack.get(index, 0),
-            constant.get(name, 0),
+            constant.get(section, 0),
         )
-        for index, name in _kernels(_contents(data, symbols), _contents(data, rows[symbols[6]]))
+        for index, section, kernel in _kernels(
+            _contents(data, symbols), _contents(data, rows[symbols[4]])
+        )
     ]
 
 
 def _contents(data: bytes, row: tuple[int, ...]) -> bytes:
     """A section's bytes; ``ValueError`` when it reaches behind the end."""
-    offset, size = row[4], row[5]
+    offset, size = row[2], row[3]
     if offset + size > len(data):
         raise ValueError("cut off")
     return data[offset : offset + size]
 
 
-def _kernels(symbols: bytes, names: bytes) -> Iterator[tuple[int, str]]:
-    """Index and name of each defined kernel; only symbols of functions are looked at."""
+def _kernels(symbols: bytes, names: bytes) -> Iterator[tuple[int, int, str]]:
+    """Index, section and name of each defined kernel; only symbols of functions are read."""
     if len(symbols) % SYMBOL.size:
         raise ValueError("damaged symbol table")
     kinds = symbols[SYMBOL.offset("info") :: SYMBOL.size]
@@ -107,16 +116,15 @@ def _kernels(symbols: bytes, names: bytes) -> Iterator[tuple[int, str]]:
             found.append(at)
             at = kinds.find(kind, at + 1)
     for index in sorted(found):
-        name, _, other, section, _, _ = SYMBOL.read(symbols, index * SYMBOL.size)
+        name, other, section = _SYMBOL.unpack_from(symbols, index * SYMBOL.size)
         if other & c.STO_CUDA_ENTRY and section != c.SHN_UNDEF:
-            yield index, names[name : names.index(b"\0", name)].decode()
+            yield index, section, names[name : names.index(b"\0", name)].decode()
 
 
 def _pairs(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Attribute, symbol and number of the records that have just these."""
     if len(data) % 12 == 0 and set(data[::12]) <= {4} and set(data[2::12]) <= {8}:
-        for _, attribute, _, index, number in struct.iter_unpack("<BBHII", data):
-            yield attribute, index, number
+        yield from _PAIR.iter_unpack(data)
         return
     for attribute, value in cubin.attributes(data):
         if len(value) == 8:
