@@ -58,7 +58,7 @@ ROWS = (
     Row("nvdisasm", "nvdisasm", False, survey.GET_NVDISASM),
     Row("cuobjdump", "cuobjdump", False, survey.GET_CUOBJDUMP),
     Row("nvlink", "nvlink", False, survey.GET_PTXAS),
-    Row("libLLVM", "libllvm", False, survey.GET_RUST),
+    Row("libLLVM", "libllvm", False, "use a rustc whose LLVM is a shared library"),
     Row("NVIDIA driver", "driver", False, "install NVIDIA's driver on the machine with the GPU"),
 )
 
