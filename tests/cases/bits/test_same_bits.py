@@ -7,11 +7,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
-import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,70 +15,11 @@ from fatcrate.lto import isolate
 from fatcrate.lto.cpu import irtext
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import FatcrateError
-from fatcrate.toolchain.discover import Tools
 from support import launches
-from support.device import Workshop
+from support.listed import MODULES, NAMES, Shelf
 
 HERE = Path(__file__).parent
-MODULES: list[dict[str, Any]] = tomllib.loads((HERE / "tables.toml").read_text())["module"]
-NAMES = [f"{m['source']}:{m['target']}" if "target" in m else str(m["source"]) for m in MODULES]
 _KERNEL = re.compile(r'extern "(?:gpu|ptx)-kernel" fn|#\[(?:gpu::)?kernel\b')
-
-
-@dataclass
-class Shelf:
-    """Modules of the tables, built when they are first wanted."""
-
-    root: Path
-    tools: Tools
-    factory: pytest.TempPathFactory
-    built: dict[str, Path] = field(default_factory=dict)
-
-    def files(self, module: dict[str, Any]) -> tuple[Path, Path]:
-        """The linked module and its manifest."""
-        source = self.root / module["source"]
-        if source not in self.built:
-            place = self.factory.mktemp(source.stem)
-            self.built[source] = (self.link if source.suffix else self.build)(source, place)
-        target = module.get("target", source.stem)
-        out = self.built[source]
-        linked = out / f"{target}.bc" if source.suffix else out / target / "linked.bc"
-        return linked, out / f"{target}.manifest.json"
-
-    def link(self, source: Path, place: Path) -> Path:
-        """A file of kernels."""
-        shop = Workshop(self.tools, place)
-        for outcome in (
-            shop.gpu(self.root),
-            shop.compile(source.stem, source, deps=["gpu"]),
-            shop.link(source.stem),
-        ):
-            assert outcome.code == 0, outcome.stderr
-        return place
-
-    def build(self, source: Path, place: Path) -> Path:
-        """A project, for one architecture; one of cargo's is imported first."""
-        project = place / "project"
-        shutil.copytree(source, project, ignore=shutil.ignore_patterns("fatcrate-out", "target"))
-        if not (project / "fatcrate.yaml").exists():
-            for manifest in project.rglob("Cargo.toml"):
-                gpu = str(self.root / "toolchain/device/gpu")
-                manifest.write_text(manifest.read_text().replace("@GPU@", gpu))
-            fatcrate("import", "--offline", cwd=project)
-        fatcrate("build", "--archs", "sm_80", cwd=project)
-        return project / "fatcrate-out"
-
-
-def fatcrate(*argv: str, cwd: Path) -> None:
-    """Runs the command, which succeeds."""
-    command = [sys.executable, "-m", "fatcrate", *argv]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-
-
-@pytest.fixture(scope="module")
-def shelf(root: Path, tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    return Shelf(root, tools, tmp_path_factory)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=NAMES)
