@@ -94,8 +94,12 @@ stamp() {
     if [[ $1 == dev ]]; then cat "$locks/dev.txt" "$locks/package-lock.json"; fi
   } | sha256sum | cut -d' ' -f1
 }
+# Whether each package of the lock file has its folder.
+is_vendored() {
+  [[ -d $registry/vendor && $(ls "$registry/vendor" | wc -l) == $(grep -c '^source = ' "$registry/Cargo.lock") ]]
+}
 is_ready() {
-  [[ -x $venv/bin/fatcrate && -d $registry/vendor && $(cat "$venv/.setup-$level" 2>/dev/null) == $(stamp "$level") ]]
+  [[ -x $venv/bin/fatcrate ]] && is_vendored && [[ $(cat "$venv/.setup-$level" 2>/dev/null) == $(stamp "$level") ]]
 }
 if is_ready; then exit 0; fi
 
@@ -157,7 +161,7 @@ fi
 
 # --- crates of examples/registry, as published; cargo checks them against Cargo.lock -----
 fetched=$root/.cache/registry.lock
-if [[ ! -d $registry/vendor ]] || ! cmp -s "$registry/Cargo.lock" "$fetched"; then
+if ! is_vendored || ! cmp -s "$registry/Cargo.lock" "$fetched"; then
   say "fetching the crates of examples/registry"
   rm -rf "$registry/vendor"
   /usr/bin/cargo vendor --locked --quiet --versioned-dirs \
