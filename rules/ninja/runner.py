@@ -270,7 +270,7 @@ def run(
                 on_work()
                 watch.start(process.pid)
             for line in process.stdout:
-                if idle and line.startswith(_MARK):
+                if idle and "no work to do" not in line:  # a warning may come first
                     idle = []
                     on_work()
                     watch.start(process.pid)
