@@ -375,3 +375,13 @@ def test_a_cache_that_cannot_be_written(project: Project) -> None:
     built_file = project.build(env={"XDG_CACHE_HOME": str(project.folder / "fatcrate.yaml")})
     assert built_file.code == 3
     assert "error[FC0129]: " in built_file.stderr and "FC0124" not in built_file.stderr
+
+
+def test_an_emptied_log_of_ninja(project: Project) -> None:
+    """Ninja warns of it before the first step ends; the build goes on."""
+    old = project.hashes()
+    (project.folder / "fatcrate-out/.fatcrate/.ninja_deps").write_bytes(b"")
+    process = project.start()
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert project.hashes() == old
