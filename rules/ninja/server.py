@@ -64,8 +64,8 @@ _TOUCHY = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHON
 class Server:
     """A socket under ``name``, and once it was started the process that answers there.
 
-    Clients may come before the start; they wait. ``name`` is "" where steps must start by
-    themselves.
+    Clients may come before the start; they wait. After it the process alone holds the socket.
+    ``name`` is "" where steps must start by themselves.
     """
 
     name: str
@@ -88,6 +88,9 @@ class Server:
             os.close(self.alive)
             _serve_and_exit(self.listener, ours, self.room)
         os.close(ours)
+        # Should the server end before its time, its clients are turned away and do not wait.
+        self.listener.close()
+        self.listener = None
 
     def stop(self) -> None:
         """Ends it. Clients that wait are turned away and run their steps themselves."""

@@ -121,6 +121,14 @@ def test_clients_of_a_server_that_never_starts(tmp_path: Path) -> None:
     assert process.returncode == 0 and stdout.startswith("FC0104")
 
 
+def test_clients_of_a_server_that_died(tmp_path: Path) -> None:
+    with server.serving() as host:
+        host.start()
+        os.kill(host.pid, signal.SIGKILL)
+        code, stdout, _ = run({client.VARIABLE: host.name}, tmp_path, "explain", "FC0104")
+    assert code == 0 and stdout.startswith("FC0104")
+
+
 def test_many_at_once(tmp_path: Path) -> None:
     with server.serving() as host:
         host.start()
