@@ -45,12 +45,13 @@ TEMPLATES = {
     ),
 }
 
-#: Rust's keywords, names of crates that are taken, and the kernel of the templates.
+#: Rust's keywords, names of crates that are taken, the kernel of the templates, and what YAML
+#: takes for a value of its own.
 _TAKEN = re.compile(
     "abstract|alloc|as|async|await|become|box|break|compiler_builtins|const|continue|core|crate"
     "|do|dyn|else|enum|extern|false|final|fn|for|gen|gpu|if|impl|in|let|loop|macro|match|mod|move"
     "|mut|override|priv|proc_macro|pub|ref|return|saxpy|self|static|std|struct|super|trait|true"
-    "|try|type|typeof|unsafe|unsized|use|virtual|where|while|yield"
+    "|try|type|typeof|unsafe|unsized|use|virtual|where|while|yield|(?i:null|true|false)"
 )
 
 
@@ -75,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Runs the command; see ``--help``."""
     args = parser().parse_args(argv)
-    target = Path(args.path)
-    name = _crate_name(target.resolve().name)
+    target = Path(args.path).resolve()
+    name = _crate_name(target.name if args.path else "")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         fail(
             errors.NOT_EMPTY,
@@ -93,9 +94,11 @@ def main(argv: list[str]) -> int:
             place = temporary / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
-        if target.is_dir():
-            target.rmdir()
-        temporary.rename(target)
+        if target.is_dir():  # empty; perhaps the current one
+            for entry in sorted(temporary.iterdir()):
+                entry.rename(target / entry.name)
+        else:
+            temporary.rename(target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     steps = " && ".join([f"cd {args.path}", *TEMPLATES[args.template].first])
@@ -124,9 +127,10 @@ def _crate_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", crate) or _TAKEN.fullmatch(crate):
         fail(
             errors.BAD_NAME,
-            name,
+            name or "an empty name",
             "cannot be the name of a crate and of a target",
-            remedy="take ASCII letters, digits, _ and -, a letter first, and no word of Rust's",
+            remedy="take ASCII letters, digits, _ and -, a letter first, and no word of Rust's"
+            " or YAML's, and none of core, alloc, std, gpu and saxpy, which are taken",
         )
     return crate
 

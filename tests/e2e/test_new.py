@@ -101,12 +101,28 @@ def test_bazel(tmp_path: Path) -> None:
     assert bazel.CHECKOUT.is_dir()
 
 
-@pytest.mark.parametrize("name", ["3d", "loop", "gpu", "a b", "ümlaut", "-x"])
+@pytest.mark.parametrize("name", ["3d", "loop", "gpu", "a b", "ümlaut", "-x", "", "null", "True"])
 def test_names_that_cannot_be(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, FATCRATE, "new", "--", name)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"error[FC0119]: {name}: cannot be the name of a crate")
+    assert done.stderr.startswith(
+        f"error[FC0119]: {name or 'an empty name'}: cannot be the name of a crate"
+    )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_that_one_is_in(tmp_path: Path) -> None:
+    folder = tmp_path / "vision"
+    folder.mkdir()
+    number = folder.stat().st_ino
+    done = run(folder, FATCRATE, "new", ".")
+    assert (done.returncode, done.stderr) == (
+        0,
+        "fatcrate: made .; next: cd . && fatcrate build\n",
+    )
+    assert folder.stat().st_ino == number and (folder / "src/lib.rs").exists()
+    assert run(folder, FATCRATE, "build", "--dry-run").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["vision"]
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
