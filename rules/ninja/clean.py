@@ -46,15 +46,19 @@ def main(argv: list[str]) -> int:
     removed = 0
     if os.path.isdir(places.absolute(places.own(""))):
         with lock.locked(places, display):
-            removed = _clean(places)
+            linked = os.path.islink(os.path.join(args.root, args.out))
+            removed = _clean(places, keep_folder=linked)
     if args.sysroots:
         shutil.rmtree(plan.cache_folder(places), ignore_errors=True)
     display.say(f"removed {removed} files from {places.out}" if removed else "nothing to remove")
     return 0
 
 
-def _clean(places: Places) -> int:
-    """Removes outputs, the build's own files, then folders that this empties; counts files."""
+def _clean(places: Places, keep_folder: bool) -> int:
+    """Removes outputs, the build's own files, then folders that this empties; counts files.
+
+    ``keep_folder`` leaves an emptied output folder: a link of the user's leads to it.
+    """
     before = _count(places.folder)
     outputs, made = plan.recorded(places)
     sweep.remove_temporary(places)
@@ -63,7 +67,7 @@ def _clean(places: Places) -> int:
     for name in ("crates", "crates-host", "crates-abort", places.node(places.own(""))):
         shutil.rmtree(os.path.join(places.folder, name), ignore_errors=True)
     removed = before - _count(places.folder)
-    if os.path.isdir(places.folder) and not os.listdir(places.folder):
+    if not keep_folder and os.path.isdir(places.folder) and not os.listdir(places.folder):
         os.rmdir(places.folder)
     return removed
 

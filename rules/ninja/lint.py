@@ -180,7 +180,18 @@ def fmt(argv: list[str]) -> int:
     code = 0
     for edition, files in sorted(sources.items()):
         options = ["--check"] if args.check else []
+        options += ["--color", "always" if sys.stdout.isatty() else "never"]
         command = [rustfmt, "--edition", edition, *options, "--", *files]
-        done = subprocess.run(command, cwd=places.root, stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            command,
+            cwd=places.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            errors="surrogateescape",
+            check=False,
+        )
+        # rustfmt names files by absolute paths.
+        print(done.stdout.replace(f"{places.root}/", ""), end="")
         code = max(code, int(done.returncode != 0))
     return code

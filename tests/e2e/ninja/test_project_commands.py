@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -100,7 +101,8 @@ def test_fmt(project: Project) -> None:
     assert fatcrate(project, "fmt", "--check").returncode == 0
     project.edit("kern/src/place.rs", "    gpu", "gpu")
     done = fatcrate(project, "fmt", "--check")
-    assert done.returncode == 1 and "place.rs" in done.stdout
+    assert done.returncode == 1 and done.stdout.startswith("Diff in kern/src/place.rs:")
+    assert "\x1b" not in done.stdout
     assert fatcrate(project, "fmt", "util").returncode == 0
     assert fatcrate(project, "fmt", "--check").returncode == 1
     assert fatcrate(project, "fmt").returncode == 0
@@ -118,6 +120,16 @@ def test_clean(project: Project) -> None:
     project.build().ok()
     assert fatcrate(project, "clean").stderr.startswith("fatcrate: removed ")
     assert not project.out.exists()
+
+
+def test_clean_leaves_what_a_link_leads_to(project: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.rmtree(project.out)
+    project.out.symlink_to(elsewhere)
+    fatcrate(project, "check")
+    assert fatcrate(project, "clean").stderr.startswith("fatcrate: removed ")
+    assert project.out.is_symlink() and list(elsewhere.iterdir()) == []
 
 
 def test_rust_project(project: Project) -> None:
