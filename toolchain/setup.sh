@@ -164,9 +164,10 @@ fetched=$root/.cache/registry.lock
 if ! is_vendored || ! cmp -s "$registry/Cargo.lock" "$fetched"; then
   say "fetching the crates of examples/registry"
   rm -rf "$registry/vendor"
-  /usr/bin/cargo vendor --locked --quiet --versioned-dirs \
+  # With its own rustc: a rustup without a default toolchain may come first on PATH.
+  RUSTC=/usr/bin/rustc RUST_BACKTRACE=0 /usr/bin/cargo vendor --locked --quiet --versioned-dirs \
     --manifest-path "$registry/Cargo.toml" "$registry/vendor" >"$log" 2>&1 ||
-    die "cargo vendor failed: $(tail -n 5 "$log")"
+    die "cargo vendor failed: $(grep -m 1 -A 4 '^error' "$log" || tail -n 5 "$log")"
   cp "$registry/Cargo.lock" "$fetched"
 fi
 
