@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from fatcrate.rules.cargo import config, emit_yaml, errors
 from fatcrate.rules.cargo.invoke import Cargo, Selection
@@ -92,7 +93,16 @@ def main(argv: list[str]) -> int:
         changed = atomic.write_if_changed(path, text.encode())
         print(f"{'wrote' if changed else 'unchanged:'} {os.path.relpath(path)}")
     print(f"{len(project.entries)} crates; kernels: {', '.join(k.name for k in project.kernels)}")
+    if args.bazel and not _in_workspace(folder):
+        print("no WORKSPACE or MODULE.bazel above: docs/bazel.md shows the one that Bazel needs")
     return 0
+
+
+def _in_workspace(folder: str) -> bool:
+    """Whether Bazel finds its workspace from a folder."""
+    above = [Path(folder).resolve(), *Path(folder).resolve().parents]
+    names = ("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel")
+    return any((place / name).is_file() for place in above for name in names)
 
 
 def _words(lists: list[str]) -> list[str]:
