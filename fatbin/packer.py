@@ -7,7 +7,6 @@ compressed with zstd level 9.
 
 from __future__ import annotations
 
-import itertools
 import os
 import struct
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,8 @@ from fatcrate.toolchain.arch import Arch
 
 #: Below this many bytes, threads cost more than they save.
 _THREADED_FROM = 1 << 20
+#: Bytes of images that may be compressed before they can be written.
+_AHEAD = 64 << 20
 
 _HOST_FLAGS = {"linux": c.FLAG_LINUX, "mac": c.FLAG_MAC, "windows": c.FLAG_WINDOWS}
 _CODES = {"ptx": c.KIND_PTX, "cubin": c.KIND_CUBIN, "ltoir": c.KIND_LTOIR}
@@ -118,57 +119,79 @@ def _container_header(size: int) -> bytes:
 class Entries:
     """The entries in order, to be iterated once.
 
-    Large sets are compressed in a thread for each processor; the first images at once, not
+    Large sets are compressed by a thread for each processor; the first images at once, not
     only when they are asked for.
     """
 
     def __init__(self, inputs: Sequence[Input], options: Options) -> None:
-        self._inputs = iter(inputs)
+        self._inputs = inputs
         self._options = options
-        self._running: list[_Job] = []
+        self._workers: _Workers | None = None
         workers = min(len(os.sched_getaffinity(0)), len(inputs))
         total = sum(item.source.size for item in inputs)
         if workers > 1 and options.mode != "none" and total >= _THREADED_FROM:
-            self._running = [
-                _Job(item, options) for item in itertools.islice(self._inputs, workers)
-            ]
+            self._workers = _Workers(inputs, options, workers)
 
     def __iter__(self) -> Iterator[list[bytes | memoryview]]:
-        if not self._running:
-            for item in self._inputs:
-                yield _entry(item, self._options)
-        while self._running:
-            made = self._running.pop(0).result()
-            self._running += [_Job(i, self._options) for i in itertools.islice(self._inputs, 1)]
-            yield made
+        if self._workers is not None:
+            yield from self._workers.entries()
+            return
+        for item in self._inputs:
+            yield _entry(item, self._options)
 
 
-class _Job:
-    """One entry made in a thread; zstd and LZ4 let other threads run meanwhile.
+class _Workers:
+    """Threads that make entries ahead of who asks for them; zstd and LZ4 let others run.
 
     A set that is refused leaves its threads behind, so they do not hold up the end.
     """
 
-    def __init__(self, item: Input, options: Options) -> None:
+    def __init__(self, inputs: Sequence[Input], options: Options, workers: int) -> None:
         import threading
 
-        self._item, self._options = item, options
-        self._made: list[bytes | memoryview] = []
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._inputs, self._options, self._workers = inputs, options, workers
+        self._begun = self._taken = 0  # entries
+        self._ahead = 0  # bytes of images that were begun and not taken
+        self._made: dict[int, list[bytes | memoryview] | BaseException] = {}
+        self._changed = threading.Condition()
+        for _ in range(workers):
+            threading.Thread(target=self._run, daemon=True).start()
+
+    def _may_begin(self) -> bool:
+        waiting = self._begun - self._taken
+        return waiting < self._workers or self._ahead < _AHEAD
 
     def _run(self) -> None:
-        try:
-            self._made = _entry(self._item, self._options)
-        except BaseException as error:  # raised again by result()
-            self._error = error
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._may_begin)
+                number = self._begun
+                if number == len(self._inputs):
+                    return
+                item = self._inputs[number]
+                self._begun += 1
+                self._ahead += item.source.size
+            made: list[bytes | memoryview] | BaseException
+            try:
+                made = _entry(item, self._options)
+            except BaseException as error:  # raised again for who asks for the entry
+                made = error
+            with self._changed:
+                self._made[number] = made
+                self._changed.notify_all()
 
-    def result(self) -> list[bytes | memoryview]:
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._made
+    def entries(self) -> Iterator[list[bytes | memoryview]]:
+        """Each entry when it is made, in order."""
+        for number, item in enumerate(self._inputs):
+            with self._changed:
+                self._changed.wait_for(lambda: number in self._made)  # noqa: B023
+                made = self._made.pop(number)
+                self._taken += 1
+                self._ahead -= item.source.size
+                self._changed.notify_all()
+            if isinstance(made, BaseException):
+                raise made
+            yield made
 
 
 def _pad(data: bytes) -> bytes:

@@ -23,7 +23,7 @@ from fatcrate.lto import bitcode, codegen, errors, inputs, link
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, names
 from fatcrate.toolchain.diagnostics import fail
-from fatcrate.toolchain.guard import guarded
+from fatcrate.toolchain.guard import guarded, leave
 
 _EPILOG = """\
 examples (in .cargo/config.toml):
@@ -140,4 +140,4 @@ def main(argv: list[str]) -> int:
 
 def entry() -> None:
     """Console-script entry point."""
-    raise SystemExit(guarded(lambda: main(sys.argv[1:]), program="fatcrate-ld"))
+    leave(guarded(lambda: main(sys.argv[1:]), program="fatcrate-ld"))

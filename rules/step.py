@@ -34,8 +34,9 @@ def main() -> int:
     sys.path.append(os.path.abspath(sys.argv[1]))
     _install(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from fatcrate.rules.cli import main as run
+    from fatcrate.toolchain.guard import leave
 
-    return run(sys.argv[2:])
+    leave(run(sys.argv[2:]))
 
 
 if __name__ == "__main__":

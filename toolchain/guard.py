@@ -11,6 +11,7 @@ import sys
 TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
     from fatcrate.toolchain.diagnostics import Diagnostic
 
@@ -112,6 +113,27 @@ def _reported(found: Iterable[Diagnostic], as_json: bool, status: int) -> int:
     except OSError:
         pass  # nowhere to tell it; the exit status does
     return status
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process with ``status``: waits for threads and runs what asked to run at exit.
+
+    Python would then free every module and object, which takes as long as a short command
+    does. And after a Ctrl-C in code that was made at run time, as that of data classes is, it
+    would end by SIGINT however that was handled.
+    """
+    import atexit
+
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105 - contextlib takes time to import
+            stream.flush()
+        except (OSError, ValueError):
+            pass  # `guarded` has told it, or there is nowhere to tell it
+    os._exit(status)
 
 
 def _print(text: str) -> None:

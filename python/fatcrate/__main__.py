@@ -11,10 +11,6 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` takes its
 import os
 import sys
 
-TYPE_CHECKING = False  # the module `typing` takes its time to import
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 _INTERRUPTED = 130
 
 
@@ -59,23 +55,9 @@ def entry() -> None:
     status = cli.main(ready=ready)
     if guarded:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
-    if status == _INTERRUPTED:
-        # After a Ctrl-C in code that was made at run time, as that of data classes is, Python
-        # ends by SIGINT however it was handled.
-        _end_now(status)
-    raise SystemExit(status)
+    from fatcrate.toolchain.guard import leave
 
-
-def _end_now(status: int) -> NoReturn:
-    import atexit
-
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - contextlib takes its time to import
-            stream.flush()
-        except (OSError, ValueError):
-            pass
-    os._exit(status)
+    leave(status)
 
 
 if __name__ == "__main__":
