@@ -9,7 +9,6 @@ that no kernel is in no partition.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,7 +68,7 @@ def combine(
         faults.add(fault)
     faults.check()
     if one_module:
-        parts = [dataclasses.replace(part, name="") for part in parts]
+        parts = [part._replace(name="") for part in parts]
     inputs: dict[tuple[str, str, str], Input] = {}
     for part in parts:
         for each in part.inputs:
@@ -78,11 +77,11 @@ def combine(
         name,
         parts[0].target,
         sorted(
-            (dataclasses.replace(k, module=part.name) for part in parts for k in part.kernels),
+            (k._replace(module=part.name) for part in parts for k in part.kernels),
             key=lambda kernel: kernel.name,
         ),
         sorted(
-            (dataclasses.replace(s, module=part.name) for part in parts for s in part.statics),
+            (s._replace(module=part.name) for part in parts for s in part.statics),
             key=lambda static: (static.name, static.module),
         ),
         list(inputs.values()),

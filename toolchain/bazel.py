@@ -68,15 +68,14 @@ def describe(tools: Tools, python: str) -> Machine:
     for names in STEP_PACKAGES.values():
         folders.update({f"packages/{name}": _package(name) for name in names})
     identity = tools.identity
-    fatcrate = dataclasses.replace(identity.fatcrate, sha256="")
+    fatcrate = identity.fatcrate._replace(sha256="")
     return Machine(
         files=files,
         folders=folders,
         source_parts=list(SOURCE_PARTS) if tools.rust_src else [],
         packages={owner: list(names) for owner, names in STEP_PACKAGES.items()},
-        identity=dataclasses.replace(identity, fatcrate=fatcrate).to_json(),
-        rust_identity=dataclasses.replace(
-            identity,
+        identity=identity._replace(fatcrate=fatcrate).to_json(),
+        rust_identity=identity._replace(
             llvm=Llvm("", "", [], ""),
             ptxas=Ptxas("", "", [], ""),
             libdevice=Libdevice(""),

@@ -150,8 +150,8 @@ def _from_cache(cache: str, key: str) -> Tools | None:
     from fatcrate.toolchain import sources
 
     own = Watch()
-    ours = dataclasses.replace(identity.fatcrate, sha256=sources.digest(own))
-    tools = dataclasses.replace(tools, identity=dataclasses.replace(identity, fatcrate=ours))
+    ours = identity.fatcrate._replace(sha256=sources.digest(own))
+    tools = dataclasses.replace(tools, identity=identity._replace(fatcrate=ours))
     _write(cache, key, tools, entry["watch"], own)
     return tools
 

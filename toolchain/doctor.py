@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import re
@@ -12,7 +11,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from fatcrate.toolchain import atomic, compat, errors, sources, survey
+from fatcrate.toolchain import atomic, compat, errors, schema, sources, survey
 from fatcrate.toolchain.diagnostics import EXIT_ENVIRONMENT, Diagnostic, report
 from fatcrate.toolchain.discover import Survey
 from fatcrate.toolchain.locate import Request, Watch
@@ -173,7 +172,7 @@ def as_json(found: Survey) -> dict[str, object]:
         "ok": not found.faults and identity is not None,
         "tools": tools,
         "faults": [fault.to_json() for fault in found.faults],
-        "identity": dataclasses.asdict(identity) if identity else None,
+        "identity": schema.plain(identity) if identity else None,
         "archs": {kind: identity.buildable(kind) for kind in ("sm", "compute")}
         if identity
         else None,

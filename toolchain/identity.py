@@ -5,13 +5,10 @@ new compiler or assembler rebuilds what it made. Two machines with equal tools w
 bytes. What the tools can build was asked of them once (``probe.py``) and is stored here.
 """
 
-from __future__ import annotations
-
-import dataclasses
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from fatcrate.toolchain import errors, schema
 from fatcrate.toolchain.arch import Arch
@@ -20,9 +17,10 @@ from fatcrate.toolchain.versions import numbers
 
 VERSION = 1
 
+_NO_ITEMS: Any = {}  # a default; nobody changes what a record holds
 
-@dataclass(frozen=True)
-class Rustc:
+
+class Rustc(NamedTuple):
     """The compiler. ``sha256`` covers the driver library and its LLVM too."""
 
     version: str
@@ -32,19 +30,17 @@ class Rustc:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Llvm:
+class Llvm(NamedTuple):
     """The LLVM that links and generates code. ``min_ptx_isa``: per arch, LLVM's default."""
 
     package: str
     version: str
     archs: list[str]
     max_ptx_isa: str
-    min_ptx_isa: dict[str, str] = field(default_factory=dict)
+    min_ptx_isa: dict[str, str] = _NO_ITEMS
 
 
-@dataclass(frozen=True)
-class Ptxas:
+class Ptxas(NamedTuple):
     """NVIDIA's assembler."""
 
     version: str
@@ -53,15 +49,13 @@ class Ptxas:
     max_ptx_isa: str
 
 
-@dataclass(frozen=True)
-class Libdevice:
+class Libdevice(NamedTuple):
     """NVIDIA's math library in bitcode."""
 
     sha256: str
 
 
-@dataclass(frozen=True)
-class RustSrc:
+class RustSrc(NamedTuple):
     """``core`` and friends: ``kind`` is ``source`` or ``prebuilt`` (rustup's nvptx target)."""
 
     version: str
@@ -69,32 +63,28 @@ class RustSrc:
     kind: str = "source"
 
 
-@dataclass(frozen=True)
-class HostLinker:
+class HostLinker(NamedTuple):
     """The C compiler that links proc-macro crates and host programs."""
 
     version: str
     sha256: str
 
 
-@dataclass(frozen=True)
-class Fatcrate:
+class Fatcrate(NamedTuple):
     """Ourselves: ``sha256`` covers the sources of the steps."""
 
     version: str
     sha256: str
 
 
-@dataclass(frozen=True)
-class Python:
+class Python(NamedTuple):
     """The interpreter of the steps, and the packages whose output reaches our files."""
 
     version: str
-    packages: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = _NO_ITEMS
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(NamedTuple):
     """All of it."""
 
     rustc: Rustc
@@ -109,7 +99,7 @@ class Identity:
 
     def to_json(self) -> str:
         """The canonical text: byte-identical for equal identities."""
-        return json.dumps(dataclasses.asdict(self), indent=2, sort_keys=True) + "\n"
+        return json.dumps(schema.plain(self), indent=2, sort_keys=True) + "\n"
 
     def versions(self) -> dict[str, str]:
         """Tool -> version, as manifests and reports record it."""

@@ -4,20 +4,18 @@ JSON, written with sorted keys and two-space indent; ``version`` is :data:`VERSI
 alignments and offsets are bytes. The reader refuses unknown versions and wrong types.
 """
 
-from __future__ import annotations
-
-import dataclasses
 import json
 import os
-from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from fatcrate.toolchain import errors, schema
 
 VERSION = 1
 
+_NO_ITEMS: Any = []  # a default; nobody changes what a record holds
 
-@dataclass(frozen=True)
-class Parameter:
+
+class Parameter(NamedTuple):
     """One machine parameter of a kernel, in order. ``cls`` is its machine class."""
 
     ordinal: int
@@ -29,8 +27,7 @@ class Parameter:
     rust_type: str = ""
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(NamedTuple):
     """One exported kernel."""
 
     name: str
@@ -40,15 +37,14 @@ class Kernel:
     source: str = ""  # "file:line" when debug info is there
     static_shared: int = 0  # bytes LINK can see; the cubin may add reserved bytes
     uses_dynamic_shared: bool = False
-    max_threads: list[int] = field(default_factory=list)  # x, y, z; empty: no bound
-    cluster: list[int] = field(default_factory=list)
-    required_features: list[str] = field(default_factory=list)
+    max_threads: list[int] = _NO_ITEMS  # x, y, z; empty: no bound
+    cluster: list[int] = _NO_ITEMS
+    required_features: list[str] = _NO_ITEMS
     min_arch: str = ""
     module: str = ""  # of a partitioned target: the partition whose module holds it
 
 
-@dataclass(frozen=True)
-class DeviceStatic:
+class DeviceStatic(NamedTuple):
     """A static that the host may look up by name in the loaded module."""
 
     name: str
@@ -60,8 +56,7 @@ class DeviceStatic:
     module: str = ""  # as for kernels
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """One file that went into the link, with its SHA-256; ``name`` has no directory."""
 
     name: str
@@ -69,8 +64,7 @@ class Input:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """The whole manifest of one link."""
 
     name: str
@@ -81,16 +75,16 @@ class Manifest:
     toolchain: dict[str, str]  # tool -> version
     version: int = VERSION
     #: Every static that device code may change, those without a name for the host, too.
-    mutable_statics: list[str] = field(default_factory=list)
+    mutable_statics: list[str] = _NO_ITEMS
     #: Of a partition: ``crate/kernel`` of each kernel of its crates that another must export.
-    kernels_elsewhere: list[str] = field(default_factory=list)
+    kernels_elsewhere: list[str] = _NO_ITEMS
 
     def kernel(self, name: str) -> Kernel | None:
         return next((k for k in self.kernels if k.name == name), None)
 
     def to_json(self) -> str:
         """The canonical text: byte-identical for equal manifests."""
-        return json.dumps(dataclasses.asdict(self), indent=2, sort_keys=True) + "\n"
+        return json.dumps(schema.plain(self), indent=2, sort_keys=True) + "\n"
 
 
 def loads(text: str, file: str = "<manifest>") -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 from fatcrate.rules import errors, recipe, sysroot
@@ -178,8 +178,8 @@ def _able(target: Target, resolved: list[Arch], tools: Tools, faults: Collector)
 def _stamps(places: Places, tools: Tools) -> dict[str, str]:
     """Files that change with the tools: all of them, rustc alone, what makes proc macros."""
     identity = tools.identity
-    rustc = {"rustc": asdict(identity.rustc)}
-    host = {**rustc, "host_linker": asdict(identity.host_linker)}
+    rustc = {"rustc": identity.rustc._asdict()}
+    host = {**rustc, "host_linker": identity.host_linker._asdict()}
     return {
         places.own("toolchain.json"): identity.to_json(),
         places.own("rustc.json"): json.dumps(rustc, indent=2, sort_keys=True) + "\n",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +52,12 @@ def project(tmp_path: Path, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> Pr
 
 
 def _changed(**fields: Any) -> Manifest:
-    return replace(_MANIFEST, kernels=[replace(_KERNEL, **fields)])
+    return _MANIFEST._replace(kernels=[_KERNEL._replace(**fields)])
 
 
 def _parameter(ordinal: int, **fields: Any) -> Manifest:
     made = list(_PARAMETERS)
-    made[ordinal] = replace(made[ordinal], **fields)
+    made[ordinal] = made[ordinal]._replace(**fields)
     return _changed(parameters=made)
 
 
@@ -126,7 +125,7 @@ def test_what_agrees_is_reported(project: Project) -> None:
             ],
         ),
         (
-            replace(_MANIFEST, statics=[DeviceStatic("TABLE", "kern", 16, 4, "global", True)]),
+            _MANIFEST._replace(statics=[DeviceStatic("TABLE", "kern", 16, 4, "global", True)]),
             ["error[FC0507]: TABLE: is missing from the cubin for sm_80; the manifest has 16"],
         ),
     ],
@@ -158,9 +157,9 @@ def test_statics_that_are_there(project: Project, tools: Tools) -> None:
             "with_stack", "kern", [Parameter(0, 0, 8, 8, "pointer"), Parameter(1, 8, 4, 4, "int")]
         ),
     ]
-    manifest = replace(_MANIFEST, kernels=kernels, statics=statics)
+    manifest = _MANIFEST._replace(kernels=kernels, statics=statics)
     assert project.check(manifest, "sm_80=rich.cubin") == Outcome(0, "", "")
-    wrong = replace(manifest, statics=[replace(statics[0], size=4)])
+    wrong = manifest._replace(statics=[statics[0]._replace(size=4)])
     assert "has 8 bytes in the cubin for sm_80; the manifest has 4" in (
         project.check(wrong, "sm_80=rich.cubin").stderr
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
@@ -114,7 +113,7 @@ def test_driver_too_old() -> None:
 
 
 def test_ptxas_too_old_for_the_isa() -> None:
-    old = dataclasses.replace(sample(), ptxas=Ptxas("11.0.1", "22", ["sm_90"], "7.0"))
+    old = sample()._replace(ptxas=Ptxas("11.0.1", "22", ["sm_90"], "7.0"))
     with pytest.raises(FatcrateError, match="FC0232"):
         old.ptx_isa_for(Arch("sm", 90))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import sys
 import threading
@@ -139,10 +138,10 @@ def test_a_full_disk_while_rustc_writes(tmp_path: Path) -> None:
 def test_key_follows_what_goes_in(tools: Tools) -> None:
     identity = tools.identity
     key = sysroot.cache_key(identity, "abort")
-    other_rustc = dataclasses.replace(identity.rustc, sha256="0")
-    other_ptxas = dataclasses.replace(identity.ptxas, sha256="0")
-    assert key == sysroot.cache_key(dataclasses.replace(identity, ptxas=other_ptxas), "abort")
-    assert key != sysroot.cache_key(dataclasses.replace(identity, rustc=other_rustc), "abort")
+    other_rustc = identity.rustc._replace(sha256="0")
+    other_ptxas = identity.ptxas._replace(sha256="0")
+    assert key == sysroot.cache_key(identity._replace(ptxas=other_ptxas), "abort")
+    assert key != sysroot.cache_key(identity._replace(rustc=other_rustc), "abort")
     assert key != sysroot.cache_key(identity, "immediate-abort")
 
 
