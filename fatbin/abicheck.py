@@ -22,6 +22,7 @@ from fatcrate.toolchain.arch import Arch, parse_one
 from fatcrate.toolchain.atomic import write_text
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, Location, fail
 from fatcrate.toolchain.manifest import Kernel, Manifest, Parameter
+from fatcrate.toolchain.usage import formatter
 
 REPORT_VERSION: Final = 1
 
@@ -39,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate abi-check",
         description="Check images against the ABI manifest and write the target's report.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument("images", nargs="+", metavar="ARCH=FILE", help="PTX, cubin or code object")
     made.add_argument("--manifest", required=True, metavar="M", help="the ABI manifest")

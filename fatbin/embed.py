@@ -13,6 +13,7 @@ from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain import names
 from fatcrate.toolchain.atomic import atomic_output, write_text
 from fatcrate.toolchain.diagnostics import fail
+from fatcrate.toolchain.usage import formatter
 
 #: Code and data of the small memory model reach 2 GiB; some is left for the program itself.
 SMALL_MODEL_LIMIT: Final = (2 << 30) - (64 << 20)
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate embed",
         description="Turn a fat binary into a host ELF object, and write bindings for it.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument(
         "fatbin", nargs="?", metavar="FATBIN", help="a CUDA fat binary or a HIP bundle"

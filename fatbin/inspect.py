@@ -15,6 +15,7 @@ from fatcrate.fatbin import describe, errors, hostfile
 from fatcrate.fatbin.source import open_source
 from fatcrate.toolchain.arch import parse_list
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 examples:
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         description="List the GPU images in a file: fat binaries, cubins, PTX, HIP bundles,"
         " objects, archives, shared objects, executables, wheels.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument("file", metavar="FILE")
     form = made.add_mutually_exclusive_group()

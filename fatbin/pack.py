@@ -12,6 +12,7 @@ from fatcrate.fatbin.source import Source, open_source
 from fatcrate.toolchain.arch import Arch, parse_one
 from fatcrate.toolchain.atomic import atomic_output
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail, report
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 The kind of each image comes from the file. NVIDIA images (cubin, PTX, LTO-IR) make a CUDA fat
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate pack",
         description="Pack GPU images into one fat binary.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument("images", nargs="+", metavar="ARCH=FILE", help="an image and its arch")
     made.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")

@@ -12,6 +12,7 @@ import json
 from fatcrate.fatbin import abicheck, errors
 from fatcrate.toolchain.atomic import write_text
 from fatcrate.toolchain.diagnostics import fail
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 example:
@@ -26,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate merge-reports",
         description="Combine the reports of a target's partitions.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument("parts", nargs="+", metavar="PARTITION=JSON", help="their reports")
     made.add_argument("--name", required=True, help="the target's name")

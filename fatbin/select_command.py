@@ -15,6 +15,7 @@ from fatcrate.fatbin.select import DEVICES, Selection, candidate, choose, dotted
 from fatcrate.fatbin.source import open_source
 from fatcrate.toolchain.arch import SPELLINGS, parse_one
 from fatcrate.toolchain.diagnostics import FatcrateError, fail
+from fatcrate.toolchain.usage import formatter
 
 _DEVICE: Final = re.compile(r"(?:sm_)?([1-9][0-9]{1,2})[af]?|([1-9][0-9]?)\.([0-9])[af]?")
 
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         description="Say which image of a file a device would use; without --device, a table"
         " of all known devices.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     made.add_argument("file", metavar="FILE")
     made.add_argument("--device", metavar="D", help="a device, such as sm_89 or 8.9")

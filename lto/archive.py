@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.lto import errors
 from fatcrate.toolchain.diagnostics import Location, fail
@@ -22,8 +22,7 @@ _HEADER = 60
 _SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One file of an archive. ``data`` is empty and ``path`` set in a thin archive."""
 
     name: str

@@ -36,6 +36,7 @@ from fatcrate.toolchain.diagnostics import (
     fail,
     report,
 )
+from fatcrate.toolchain.usage import formatter
 
 REPORT_VERSION = 1
 
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate assemble",
         description="Assembles PTX to a cubin with ptxas and reports each kernel's resources.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("ptx", metavar="PTX", help="output of `fatcrate codegen`")

@@ -9,8 +9,8 @@ symbol names lie in a string table; before (libdevice) in the module's value sym
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
 
 from fatcrate.lto import errors
 from fatcrate.lto.bitstream import Abbreviation, Reader, Truncated, define_abbreviation, record
@@ -55,8 +55,7 @@ _LINKAGE = {
 }
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One global value of a module."""
 
     name: str
@@ -74,14 +73,13 @@ class Symbol:
         return self.name.startswith("llvm.")
 
 
-@dataclass
-class ModuleInfo:
+class ModuleInfo(NamedTuple):
     """What a linker needs to know of a module before LLVM reads it."""
 
     producer: str = ""  # "LLVM22.1.8"
     triple: str = ""
     source: str = ""
-    symbols: list[Symbol] = field(default_factory=list)
+    symbols: Sequence[Symbol] = ()
 
     @property
     def llvm_version(self) -> tuple[int, ...]:
@@ -109,18 +107,18 @@ def is_bitcode(data: bytes | memoryview) -> bool:
     return bytes(data[:4]) in (MAGIC, WRAPPER_MAGIC)
 
 
-@dataclass
 class _Parsed:
-    version: int = 0
-    producer: str = ""
-    triple: str = ""
-    source: str = ""
-    sections: list[str] = field(default_factory=list)
-    globals: list[tuple[int, list[int]]] = field(default_factory=list)
-    strings: memoryview = field(default_factory=lambda: memoryview(b""))
-    modules: int = 0
-    names: dict[int, str] = field(default_factory=dict)  # value number -> name, before LLVM 5
-    symtab_abbreviations: list[Abbreviation] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.version = 0
+        self.producer = ""
+        self.triple = ""
+        self.source = ""
+        self.sections: list[str] = []
+        self.globals: list[tuple[int, list[int]]] = []
+        self.strings = memoryview(b"")
+        self.modules = 0
+        self.names: dict[int, str] = {}  # value number -> name, before LLVM 5
+        self.symtab_abbreviations: list[Abbreviation] = []
 
 
 def _text(operands: list[int]) -> str:

@@ -9,7 +9,7 @@ or the newest that ``--min-driver`` loads, since the user's driver compiles it.
 from __future__ import annotations
 
 import argparse
-import dataclasses
+from typing import NamedTuple
 
 from fatcrate.lto import emit, errors, generate, isolate, policy, repro
 from fatcrate.lto.engine import Target, Tuning, choose
@@ -18,6 +18,7 @@ from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.usage import formatter
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate codegen",
         description="Generates PTX for one architecture from a linked module.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("linked", metavar="LINKED.bc", help="output of `fatcrate link`")
@@ -134,8 +135,7 @@ def ptx_isa(toolchain: identity.Identity, arch: archs.Arch, min_driver: int | No
     return max(newest, chosen, key=numbers)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """One output: the arch and the file."""
 
     arch: archs.Arch
@@ -169,10 +169,8 @@ def _jobs(
         features = f"+ptx{isa.replace('.', '')}"
         target = Target(names.NVPTX_TRIPLE, each.arch.target_cpu, features, level)
         job = generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine)
-        job = dataclasses.replace(job, emit=args.emit, number_places=args.number_places)
-        jobs.append(
-            dataclasses.replace(job, trace=args.time_trace or "", remarks=args.remarks or "")
-        )
+        job = job._replace(emit=args.emit, number_places=args.number_places)
+        jobs.append(job._replace(trace=args.time_trace or "", remarks=args.remarks or ""))
     return jobs
 
 
@@ -232,4 +230,4 @@ def _capture(
     for text in args.also:
         arch = text.split("=", 1)[0]
         outputs[text] = f"{arch}=@output.{arch}.ptx"
-    return dataclasses.replace(made, argv=[outputs.get(word, word) for word in made.argv])
+    return made._replace(argv=[outputs.get(word, word) for word in made.argv])

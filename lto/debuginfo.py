@@ -7,15 +7,14 @@ files, local variables and type names (LLVM Language Reference, "Specialized Met
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?!(\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): ("(?:[^"\\]|\\.)*"|!\d+|!\{[^}]*\}|[^,"!{]+)')
 _ATTACHED = re.compile(r"!dbg (!\d+)")
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """A parameter as the source names it."""
 
     name: str

@@ -8,16 +8,14 @@ module is linked into another or optimised. Engines run inside a worker process
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class EngineError(Exception):
     """LLVM reported a fault in its input (as opposed to aborting)."""
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What to generate code for."""
 
     triple: str
@@ -127,8 +125,7 @@ class Engine(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Tuning:
+class Tuning(NamedTuple):
     """Choices beside the optimisation level. ``None`` leaves LLVM's default."""
 
     inline_threshold: int | None = None
@@ -140,8 +137,7 @@ class Tuning:
 ENGINES = ("llvmlite", "libllvm")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Which engine to run; ``path`` is libllvm's shared library."""
 
     name: str = "llvmlite"
@@ -156,6 +152,11 @@ class Choice:
         from fatcrate.lto.llvm import LlvmliteEngine
 
         return LlvmliteEngine()
+
+
+def libllvm_name(version: str) -> str:
+    """How Rust toolchains call the shared library of an LLVM version ("22.1.8")."""
+    return "libLLVM.so." + ".".join(version.split(".")[:2])
 
 
 def choose(text: str, llvm: str) -> Choice:
@@ -176,5 +177,5 @@ def choose(text: str, llvm: str) -> Choice:
             remedy="write llvmlite, libllvm, or libllvm=PATH of libLLVM.so",
         )
     if name == "libllvm" and not path:
-        path = "libLLVM.so." + ".".join(llvm.split(".")[:2])
+        path = libllvm_name(llvm)
     return Choice(name, path)

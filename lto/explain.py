@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.lto import errors, references, symbols
 from fatcrate.lto.inputs import Unit
@@ -12,8 +12,7 @@ from fatcrate.toolchain import names
 from fatcrate.toolchain.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """One definition in the linked module. ``size``: bytes, or a function's instructions."""
 
     name: str

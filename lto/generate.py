@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fatcrate.lto import (
     errors,
@@ -14,7 +14,6 @@ from fatcrate.lto import (
     pipeline,
     places,
     policy,
-    share,
     symbols,
     timing,
 )
@@ -26,8 +25,7 @@ from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Diagnostic, fail
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """One module for one arch."""
 
     linked: bytes
@@ -36,7 +34,7 @@ class Job:
     target: Target
     tuning: Tuning
     policy: policy.Policy
-    engine: Choice = field(default_factory=Choice)
+    engine: Choice = Choice()
     emit: str = "asm"  # or "llvm-ir": the optimised module
     number_places: bool = False  # see places.py
     trace: str = ""  # file for a time trace
@@ -107,6 +105,8 @@ def generate_all(
     if len(jobs) == 1:
         return isolate.run_all([lambda: generate(jobs[0])], workers=1, timeout=timeout)
 
+    from fatcrate.lto import share  # its expressions take a while to compile
+
     def work() -> list[str | isolate.Failed]:
         engine = start(jobs[0].engine)
         try:
@@ -145,6 +145,8 @@ def _share(
     alike = [p for p in alike if jobs[p].target.features == jobs[alike[0]].target.features]
     if len(alike) < 2:
         return {}
+    from fatcrate.lto import share
+
     first = alike[0]
     (ptx,) = isolate.run_all([lambda: emit(jobs[first])], workers=1, timeout=timeout)
     if isinstance(ptx, isolate.Failed) or not share.ptx_allows(ptx):

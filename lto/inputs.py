@@ -11,9 +11,8 @@ import hashlib
 import mmap
 import os
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, NoReturn
 
 from fatcrate.lto import archive, bitcode, errors
 from fatcrate.lto.bitcode import ModuleInfo
@@ -30,12 +29,12 @@ _OTHER_MAGICS = (
 )
 
 
-@dataclass(frozen=True)
 class Member:
     """One module of an input."""
 
-    name: str
-    data: bytes
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
 
     @functools.cached_property
     def info(self) -> ModuleInfo:
@@ -43,8 +42,7 @@ class Member:
         return bitcode.read(memoryview(self.data), self.name)
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """One input of the link. ``name`` is the crate's; ``sha256`` covers the modules' bytes.
 
     The digest leaves a crate's metadata out: an edit that changes no code (a comment, say)
@@ -54,7 +52,7 @@ class Unit:
     name: str
     kind: Kind
     path: str
-    members: list[Member] = field(default_factory=list)
+    members: Sequence[Member] = ()
     sha256: str = ""
 
 

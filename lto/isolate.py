@@ -14,8 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from fatcrate.toolchain import memory
 from fatcrate.toolchain.diagnostics import FatcrateError
@@ -25,14 +24,15 @@ T = TypeVar("T")
 DEFAULT_TIMEOUT = 900.0  # seconds
 
 
-@dataclass
 class Crash(Exception):
-    """The child ended without a result."""
+    """The child ended without a result. ``signal`` is 0 when it exited by itself."""
 
-    signal: int  # 0 when it exited by itself
-    exit_code: int
-    stderr: str
-    timed_out: bool = False
+    def __init__(self, signal: int, exit_code: int, stderr: str, timed_out: bool = False) -> None:
+        super().__init__(signal, exit_code, stderr, timed_out)
+        self.signal = signal
+        self.exit_code = exit_code
+        self.stderr = stderr
+        self.timed_out = timed_out
 
     def reason(self) -> str:
         """``ended by SIGABRT``, ``ran longer than 900 s``, ``exited with code 1``."""
@@ -58,8 +58,7 @@ def run(work: Callable[[], T], *, timeout: float = DEFAULT_TIMEOUT) -> T:
     return outcome
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(NamedTuple):
     """What stands in a result's place: the error to raise for it."""
 
     error: Crash | FatcrateError

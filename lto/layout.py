@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 StructSize = Callable[[str], "tuple[int, int] | None"]
 
@@ -26,8 +26,7 @@ class LayoutError(ValueError):
     """The type's text is not understood, or has no size."""
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """One machine parameter: class, size and alignment in bytes."""
 
     cls: str  # "int", "float", "pointer", "aggregate"

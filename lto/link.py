@@ -20,11 +20,9 @@ no architecture yet. What its readers (CODEGEN, the CPU runner) may rely on:
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
 
 from fatcrate.lto import (
     archive,
@@ -43,6 +41,7 @@ from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import Input, Manifest
+from fatcrate.toolchain.usage import formatter
 
 PRIMITIVES = os.path.join(os.path.dirname(__file__), "backends", "nvptx.ll")
 REPORT_VERSION = 1
@@ -62,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate link",
         description="Links device crates to one module whose arch queries are still open.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("--name", required=True, help="the target's name")
@@ -176,10 +175,10 @@ def _pairs(values: list[str], option: str) -> list[tuple[str, str]]:
     return pairs
 
 
-@dataclass
 class _Loaded:
-    crates: list[Unit] = field(default_factory=list)
-    libraries: list[Unit] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.crates: list[Unit] = []
+        self.libraries: list[Unit] = []
 
 
 def _load(args: argparse.Namespace, planned: Planned | None) -> _Loaded:
@@ -310,7 +309,7 @@ def _capture(
             else word
             for word in words
         ]
-    return dataclasses.replace(made, argv=words)
+    return made._replace(argv=words)
 
 
 def _answer(

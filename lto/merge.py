@@ -8,8 +8,8 @@ library needs of another is asked for in the next round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from fatcrate.lto import (
     describe,
@@ -36,8 +36,7 @@ from fatcrate.toolchain.diagnostics import fail
 from fatcrate.toolchain.manifest import DeviceStatic, Kernel
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What to link."""
 
     target: str  # name, for messages
@@ -46,12 +45,11 @@ class Request:
     primitives: str  # textual IR
     exports: list[str]  # kernels and other symbols to export
     table: Table
-    keep: list[str] = field(default_factory=list)  # further roots
+    keep: Sequence[str] = ()  # further roots
     own: frozenset[str] | None = None  # of a partition: the crates that are in it whole
 
 
-@dataclass
-class Merged:
+class Merged(NamedTuple):
     """What came out."""
 
     bitcode: bytes
@@ -62,7 +60,7 @@ class Merged:
     supplied: dict[str, list[str]]  # library -> symbols taken because something needed them
     roots: list[str]
     edges: references.Graph | None = None  # filled when asked for
-    definitions: list[Definition] = field(default_factory=list)  # filled when asked for
+    definitions: Sequence[Definition] = ()  # filled when asked for
 
 
 def run(engine: Engine, request: Request, *, want_graph: bool = False) -> Merged:

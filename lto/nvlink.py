@@ -16,6 +16,7 @@ from fatcrate.lto import errors
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 examples:
@@ -32,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate nvlink",
         description="Links relocatable cubins.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("cubins", nargs="+", metavar="CUBIN", help="from assemble --relocatable")

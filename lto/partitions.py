@@ -19,6 +19,7 @@ from fatcrate.toolchain import atomic
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Location
 from fatcrate.toolchain.manifest import Input, Manifest
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 examples:
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate merge-manifests",
         description="Combines the manifests of a target's partitions.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("parts", nargs="+", metavar="MANIFEST", help="manifests of partitions")

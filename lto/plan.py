@@ -18,6 +18,7 @@ from fatcrate.lto.inputs import Unit
 from fatcrate.lto.selection import Planned, plan_json
 from fatcrate.toolchain import atomic, names
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.usage import formatter
 
 _EPILOG = """\
 A unit is a crate that the target names, with the positions (from 0) of its transitive closure
@@ -36,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         prog="fatcrate partition",
         description="Spreads the kernels of a target over modules of nearly equal size.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     p.add_argument("--name", required=True, help="the target's name")

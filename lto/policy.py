@@ -7,7 +7,7 @@ rounded, no multiplication fused with an addition unless the source says `mul_ad
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 DEBUG_CHOICES = ("none", "line", "full")
 DIVISION_CHOICES = {"ieee": 2, "full": 1, "approx": 0}
@@ -15,8 +15,7 @@ SQRT_CHOICES = {"ieee": 1, "approx": 0}
 CONTRACT_CHOICES = {"off": 0, "on": 2}
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(NamedTuple):
     """What the user asked for, beside the optimisation level."""
 
     ftz: bool = False
@@ -24,7 +23,7 @@ class Policy:
     sqrt: str = "ieee"
     contract: str = "off"
     debug: str = "line"
-    options: tuple[str, ...] = field(default=())  # further LLVM options
+    options: tuple[str, ...] = ()  # further LLVM options
 
     def llvm_options(self) -> list[str]:
         """Command-line options of LLVM's NVPTX back end; only what differs from its defaults."""

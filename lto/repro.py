@@ -11,8 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from fatcrate.lto import errors
 from fatcrate.toolchain import atomic
@@ -30,8 +29,7 @@ examples:
 """
 
 
-@dataclass(frozen=True)
-class Reproducer:
+class Reproducer(NamedTuple):
     """A step's command line and inputs. ``argv`` names inputs as ``@NAME`` (``x=@NAME``)."""
 
     step: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from fatcrate.lto import errors, lower, symbols
 from fatcrate.lto.bitcode import Symbol
@@ -14,18 +13,18 @@ from fatcrate.toolchain import names
 from fatcrate.toolchain.diagnostics import Diagnostic, Kind, Location
 
 
-@dataclass
 class Table:
     """Who defines and who refers to what, over all user crates."""
 
-    #: name -> (crate, symbol) of every visible definition, in link order.
-    definitions: dict[str, list[tuple[str, Symbol]]] = field(default_factory=dict)
-    #: name -> crates that refer to it without defining it.
-    references: dict[str, list[str]] = field(default_factory=dict)
-    #: Every defined name, local ones too -> crate (the first).
-    owners: dict[str, str] = field(default_factory=dict)
-    #: kernel name -> crate.
-    kernels: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        #: name -> (crate, symbol) of every visible definition, in link order.
+        self.definitions: dict[str, list[tuple[str, Symbol]]] = {}
+        #: name -> crates that refer to it without defining it.
+        self.references: dict[str, list[str]] = {}
+        #: Every defined name, local ones too -> crate (the first).
+        self.owners: dict[str, str] = {}
+        #: kernel name -> crate.
+        self.kernels: dict[str, str] = {}
 
     def owner(self, name: str) -> str:
         """The crate that defines ``name``; empty when none does.

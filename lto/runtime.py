@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.lto import errors, symbols
 from fatcrate.toolchain import names
@@ -142,8 +142,7 @@ def shim(name: str) -> str | None:
     return text.format(name=name) if text else None
 
 
-@dataclass(frozen=True)
-class SharedRecord:
+class SharedRecord(NamedTuple):
     """One ``shared!``: the function that returns the memory, size and alignment in bytes."""
 
     symbol: str

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fatcrate.lto import errors, resolve, symbols
 from fatcrate.lto.inputs import Unit
@@ -20,14 +21,13 @@ from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Location, fail
 PLAN_VERSION = 1
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """What a link is asked to export."""
 
     exports: Sequence[str] = ()  # empty: all
     kernels_of: Sequence[str] | None = None  # None: not a partition
     leave: Sequence[str] = ()
-    places: Mapping[str, Location] = field(default_factory=dict)
+    places: Mapping[str, Location] = MappingProxyType({})
     planned: bool = False
 
     @property
@@ -153,8 +153,7 @@ def parse_places(texts: Iterable[str]) -> dict[str, Location]:
     return found
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(NamedTuple):
     """One partition of a plan. ``crates`` are indices into the target's list of crates."""
 
     kernels_of: list[str]

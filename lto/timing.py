@@ -16,9 +16,7 @@ from contextlib import contextmanager
 
 _PASSES = "inline|unroll|loop|licm|gvn|slp|tailcallelim|memory|transform-warning"
 REMARK_OPTIONS = tuple(f"-pass-remarks{kind}={_PASSES}" for kind in ("", "-missed", "-analysis"))
-_REMARK = re.compile(
-    r"remark: (?:(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): )?(?P<text>[^\n]*)"
-)
+_REMARK = r"remark: (?:(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): )?(?P<text>[^\n]*)"
 
 
 class Recorder:
@@ -63,7 +61,7 @@ def remarks_yaml(stderr: str) -> str:
     """LLVM's remarks as YAML: file, line, column and text, sorted, without repeats."""
     found = set()
     for line in stderr.splitlines():
-        if match := _REMARK.fullmatch(line):
+        if match := re.fullmatch(_REMARK, line):
             file = match["file"] or ""
             if file == "<unknown>":
                 file = ""

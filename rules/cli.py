@@ -69,12 +69,12 @@ GROUPS: dict[str, dict[str, Command]] = {
         "build-script": Command(
             "fatcrate.rules.build_script:main", "the build script of a Cargo package"
         ),
-        "link": Command("fatcrate.lto.link:main", "crates to one module and its manifest"),
+        "link": Command("fatcrate.lto.start:link", "crates to one module and its manifest"),
         "partition": Command("fatcrate.lto.plan:main", "kernels to modules, by size"),
         "merge-manifests": Command(
             "fatcrate.lto.partitions:main", "the manifests of a target's partitions to one"
         ),
-        "codegen": Command("fatcrate.lto.codegen:main", "a linked module to PTX for one arch"),
+        "codegen": Command("fatcrate.lto.start:codegen", "a linked module to PTX for one arch"),
         "assemble": Command("fatcrate.lto.assemble:main", "PTX to a cubin with ptxas"),
         "ir": Command("fatcrate.lto.listing:main", "LLVM IR of a module or kernel as text"),
         "disassemble": Command("fatcrate.rules.disassemble:main", "a cubin to SASS with nvdisasm"),

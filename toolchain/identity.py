@@ -152,8 +152,6 @@ class Identity(NamedTuple):
         LLVM and ptxas know. Raises FC0211 for an arch that cannot be built and FC0236 when
         no driver that old knows the arch.
         """
-        from fatcrate.toolchain import compat
-
         self.check_arch(arch)
         oldest = self.llvm.min_ptx_isa[arch.target_cpu]
         newest = min(self.llvm.max_ptx_isa, self.ptxas.max_ptx_isa, key=numbers)
@@ -167,6 +165,8 @@ class Identity(NamedTuple):
             )
         if min_driver is None:
             return oldest
+        from fatcrate.toolchain import compat  # reads its tables, which takes long
+
         return compat.newest_isa(arch, oldest, newest, min_driver, self.ptxas.version)
 
 

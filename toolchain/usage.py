@@ -1,0 +1,26 @@
+"""How the steps' ``--help`` is laid out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """argparse's formatter that leaves descriptions as they are, as wide as the terminal.
+
+    By itself argparse asks ``shutil`` for the width as soon as options are declared, which
+    takes longer to import than the rest of many a step.
+    """
+    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """As ``shutil.get_terminal_size`` finds it."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdigit() and int(stated) > 0:
+        return int(stated)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
