@@ -50,7 +50,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "rust-project": Command(
             "fatcrate.rules.ninja.rust_project:main", "rust-project.json for rust-analyzer"
         ),
-        "run": Command("fatcrate.lto.cpu.run:main", "run a kernel on the CPU"),
+        "run": Command("fatcrate.rules.cli:run_kernel", "build a kernel, run it on the CPU"),
     },
     "images and containers": {
         "inspect": Command(
@@ -219,6 +219,15 @@ def _run(command: Command, args: list[str]) -> int:
     name, function = command.entry.split(":")
     __import__(name)  # importlib would take time to import, too
     status: int = getattr(sys.modules[name], function)(args)
+    return status
+
+
+def run_kernel(argv: list[str]) -> int:
+    """``fatcrate run``: the CPU runner, which builds with the Ninja front end first."""
+    import importlib
+
+    front = importlib.import_module("fatcrate.rules.ninja.run")
+    status: int = importlib.import_module("fatcrate.lto.cpu.run").main(argv, front)
     return status
 
 

@@ -80,8 +80,8 @@ MISMATCH = Kind(
 NOT_BUILT = Kind(
     "FC0613",
     "a target that has not been built",
-    "`fatcrate run` reads the linked module and the manifest that `fatcrate build` leaves in the"
-    " output folder.",
+    "With `--no-build`, or in a folder without a project file, `fatcrate run` reads the linked"
+    " module and the manifest that a build left in the output folder.",
 )
 BAD_SPEC = Kind(
     "FC0614",

@@ -219,7 +219,9 @@ class Module:
                 errors.UNKNOWN_KERNEL,
                 name,
                 f"{self.manifest.name} has no such kernel",
-                remedy=f"choose one of: {', '.join(self.kernels)}" if self.kernels else "",
+                remedy=f"{nearest(name, self.kernels)}kernels: {', '.join(self.kernels)}"
+                if self.kernels
+                else "",
             )
         return kernel
 
@@ -310,6 +312,14 @@ class Module:
             raise FatcrateError(*answer.diagnostics)
         ran: wire.Ran = answer
         return ran
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """``did you mean 'demo'? `` with a blank behind it, or nothing."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean '{near[0]}'? " if near else ""
 
 
 def _check_block(kernel: Kernel, block: wire.Dim, shared_bytes: int) -> None:

@@ -1,4 +1,8 @@
-"""``fatcrate run``: one launch of a kernel on the CPU."""
+"""``fatcrate run``: one launch of a kernel on the CPU.
+
+What it runs is built first, by a front end that the root command hands in: this package knows
+of none.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from fatcrate.lto.codegen import LEVELS
@@ -20,6 +25,7 @@ from fatcrate.lto.cpu.module import (
     TIMEOUT,
     Module,
     Result,
+    nearest,
     parse_schedule,
 )
 from fatcrate.lto.cpu.prepare import STAGES
@@ -29,9 +35,12 @@ from fatcrate.toolchain.diagnostics import fail
 from fatcrate.toolchain.manifest import Kernel, Manifest
 
 _DESCRIPTION = """\
-Runs a kernel of a built target on this machine's CPU: the crates' own device code, with the
-CPU's primitives and math functions in place of the GPU's. Arithmetic gives the GPU's bits;
-math functions are within 4 units in the last place.
+Runs a kernel of a target on this machine's CPU: the crates' own device code, with the CPU's
+primitives and math functions in place of the GPU's. Arithmetic gives the GPU's bits; math
+functions are within 4 units in the last place.
+
+Crates that changed are compiled and linked first, as `fatcrate build` does it; no image is
+made for a GPU.
 """
 
 _EPILOG = """\
@@ -54,7 +63,20 @@ examples:
 """
 
 
-def parser() -> argparse.ArgumentParser:
+class Front(Protocol):
+    """Builds what is run."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds ``-C``, ``--out`` and options about the build."""
+
+    def build(self, args: argparse.Namespace) -> int:
+        """Brings what runs of target ``args.names[0]`` up to date; returns the exit code.
+
+        Leaves the output folder's path in ``args.out``.
+        """
+
+
+def parser(front: Front) -> argparse.ArgumentParser:
     """The command line of ``fatcrate run``."""
     p = argparse.ArgumentParser(
         prog="fatcrate run",
@@ -70,8 +92,7 @@ def parser() -> argparse.ArgumentParser:
     add("--block", default="1", metavar="X[,Y[,Z]]", help="threads per block (default: 1)")
     add("--arg", action="append", default=[], metavar="ARG", help="an argument; see below")
     add("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory")
-    add("-C", default="", metavar="DIR", dest="project", help="the project's folder, for --out")
-    add("--out", default="fatcrate-out", metavar="DIR", help="where the target was built")
+    front.add_options(p)
     add("--module", metavar="LINKED.bc", help="run this linked module instead of a target's")
     add("--manifest", metavar="JSON", help="the manifest that belongs to --module")
     add(
@@ -102,18 +123,22 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
-    """The linked module's path, its manifest, and the kernel's name ("" with --list)."""
+def _check_names(args: argparse.Namespace) -> None:
+    """What to run is said completely, once."""
     wanted = (0, 1) if args.module else (1, 2)
     if len(args.names) not in (wanted[1], *wanted[: 1 if args.list else 0]):
         form = "KERNEL" if args.module else "TARGET KERNEL"
         fail(errors.BAD_SPEC, " ".join(args.names), f"expected {form}", remedy="see --help")
     if bool(args.module) != bool(args.manifest):
         fail(errors.BAD_SPEC, "--module", "--module and --manifest belong together")
+
+
+def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
+    """The linked module's path, its manifest, and the kernel's name ("" with --list)."""
     if args.module:
         return args.module, manifests.load(args.manifest), args.names[0] if args.names else ""
     target = args.names[0]
-    out = os.path.join(args.project, args.out)
+    out = args.out
     name = args.names[1] if len(args.names) > 1 else ""
     manifest = os.path.join(out, f"{target}.manifest.json")
     folder = os.path.join(out, target)
@@ -127,12 +152,20 @@ def _locate(args: argparse.Namespace) -> tuple[str, Manifest, str]:
             errors.NOT_BUILT,
             target,
             f"{missing[0]} is not there",
-            remedy=f"run `fatcrate build {target}`, or name the output folder with --out",
+            remedy=f"{nearest(target, _built(out))}run `fatcrate build {target}`, or name the"
+            " output folder with --out",
         )
     if not parts or not name:
         return whole[0], manifests.load(manifest), name
     loaded = [(module, manifests.load(path)) for module, path in parts]
     return (*next((each for each in loaded if each[1].kernel(name)), loaded[0]), name)
+
+
+def _built(out: str) -> list[str]:
+    """Targets that an output folder holds."""
+    ending = ".manifest.json"
+    names = os.listdir(out) if os.path.isdir(out) else []
+    return [name.removesuffix(ending) for name in names if name.endswith(ending)]
 
 
 def _partitions(folder: str) -> list[tuple[str, str]]:
@@ -205,13 +238,16 @@ def _joined(argv: list[str]) -> list[str]:
     return made
 
 
-def main(argv: list[str]) -> int:
-    """Runs ``fatcrate run``."""
-    args = parser().parse_args(_joined(argv))
+def main(argv: list[str], front: Front) -> int:
+    """Runs ``fatcrate run``, what ``front`` builds."""
+    args = parser(front).parse_args(_joined(argv))
     _check_numbers(args)
+    _check_names(args)
     grid = spec.parse_size("--grid", args.grid)
     block = spec.parse_size("--block", args.block)
     parse_schedule(args.schedule)
+    if not args.module and (code := front.build(args)):
+        return code
     linked, manifest, name = _locate(args)
     if args.list:
         for kernel in sorted(manifest.kernels, key=lambda k: k.name):

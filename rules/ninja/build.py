@@ -89,23 +89,29 @@ def main(argv: list[str]) -> int:
             fault = Diagnostic(errors.USAGE, reader.prog, reader.fault)
             print_json(_failed_document(FatcrateError(fault), 0.0))
         raise
-    if args.generate:
-        return _generate(args)
     display = Display(quiet=args.quiet, verbose=args.verbose, as_json=args.json)
+    if args.generate:
+        return _generate(args, display)
     started = time.monotonic()
     try:
         return _main(args, display, started)
     except FatcrateError as error:
-        if not args.json:
-            raise
-        report(error.diagnostics)
-        print_json(_failed_document(error, time.monotonic() - started))
-        return error.exit_code
+        return refused(error, args, started)
 
 
-def _generate(args: argparse.Namespace) -> int:
+def refused(error: FatcrateError, args: argparse.Namespace, started: float) -> int:
+    """With ``--json`` tells of faults found before anything ran, in a document too; returns
+    the exit code. Raises them otherwise."""
+    if not args.json:
+        raise error
+    report(error.diagnostics)
+    print_json(_failed_document(error, time.monotonic() - started))
+    return error.exit_code
+
+
+def _generate(args: argparse.Namespace, display: Display) -> int:
     """Makes ``build.ninja`` again, for plain Ninja; our own runs do that before."""
-    places = session.places_of(args.root, args.out)
+    places = session.places_of(args, display)
     tools = discover(allow_untested_llvm=args.allow_untested_llvm)
     options = plan.Options(tuple(args.archs), args.allow_untested_llvm, args.temps)
     plan.make(places, session.PROJECT_FILE, tools, options)
@@ -114,7 +120,7 @@ def _generate(args: argparse.Namespace) -> int:
 
 def _main(args: argparse.Namespace, display: Display, started: float) -> int:
     temps: Temps = "numbered" if args.save_temps else ""
-    with session.open_session(args, display, args.archs, temps) as opened:
+    with session.open_session(args, display, (args.archs, temps)) as opened:
         outputs = _wanted(opened.plan, args.targets)
         flags = [*(["-k", "0"] if args.keep_going else []), *(["-n"] if args.dry_run else [])]
         outcome = opened.run(outputs, *flags)

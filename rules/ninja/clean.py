@@ -42,11 +42,11 @@ def main(argv: list[str]) -> int:
     """Runs the command; see ``--help``."""
     args = _parser().parse_args(argv)
     display = Display(quiet=args.quiet)
-    places = session.places_of(args.root, args.out)
+    places = session.places_of(args, display)
     removed = 0
     if os.path.isdir(places.absolute(places.own(""))):
         with lock.locked(places, display):
-            linked = os.path.islink(os.path.join(args.root, args.out))
+            linked = os.path.islink(os.path.join(places.root, args.out))
             removed = _clean(places, keep_folder=linked)
     if args.sysroots:
         shutil.rmtree(plan.cache_folder(places), ignore_errors=True)

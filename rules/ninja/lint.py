@@ -80,6 +80,7 @@ def clippy(argv: list[str]) -> int:
     """``fatcrate clippy``: checks what the crates need, then lints them, always anew."""
     split = argv.index("--") if "--" in argv else len(argv)
     args = _clippy_parser().parse_args(argv[:split])
+    args.root = session.find_root(args.root, Display(quiet=args.quiet))
     display = Display(quiet=True, verbose=args.verbose)
     with session.open_session(args, display) as opened:
         driver = _tool(opened.tools.rustc, "clippy-driver")
@@ -169,7 +170,7 @@ def _fmt_parser() -> argparse.ArgumentParser:
 def fmt(argv: list[str]) -> int:
     """``fatcrate fmt``: rustfmt over every own crate, proc macros and build scripts too."""
     args = _fmt_parser().parse_args(argv)
-    places = session.places_of(args.root, args.out)
+    places = session.places_of(args, Display())
     project = generate.read_project(places, session.PROJECT_FILE, {})
     rustfmt = _tool(discover().rustc, "rustfmt")
     sources: dict[str, list[str]] = {}

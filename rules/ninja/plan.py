@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fatcrate.rules.ninja.generate import Planned
     from fatcrate.rules.ninja.graph import Temps
 
-_STATE_FORMAT = 3
+_STATE_FORMAT = 4
 
 #: A file of the front end's own folder; see :func:`_checks`.
 CHECKS = "checks.json"
@@ -125,6 +125,12 @@ def recorded(places: Places) -> tuple[list[str], list[str]]:
     return state.get("outputs", []), list(state.get("made", ()))
 
 
+def last_told(places: Places) -> tuple[tuple[str, ...], Temps]:
+    """Archs and stages to keep as the command line gave them for the present `build.ninja`."""
+    archs, temps = _read_state(places).get("told", ((), ""))
+    return tuple(archs), temps
+
+
 def _is_current(state: dict[str, Any], key: str, places: Places, file: str) -> bool:
     return (
         state.get("key") == key
@@ -174,6 +180,7 @@ def _make(
         "file": before,
         "probes": probes,
         "made": {path: state_of(places.absolute(path)) for path in made},
+        "told": [options.archs, options.temps],
         "names": names,
         "targets": targets,
         "outputs": outputs,
@@ -196,7 +203,7 @@ def _checks(places: Places, planned: Planned) -> str:
 
 
 def _regenerate(places: Places, options: Options) -> list[str]:
-    argv = [*step_prefix(), "build", "--generate", "--out", places.out]
+    argv = [*step_prefix(), "build", "--generate", "-C", ".", "--out", places.out]
     argv += ["--archs", ",".join(options.archs)] if options.archs else []
     argv += ["--temps", options.temps] if options.temps else []
     return argv + (["--allow-untested-llvm"] if options.allow_untested_llvm else [])

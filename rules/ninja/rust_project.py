@@ -16,6 +16,7 @@ from typing import Any
 
 from fatcrate.rules import rustc
 from fatcrate.rules.ninja import generate, lint, session
+from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.graph import closure
 from fatcrate.rules.ninja.model import Crate, Project
 from fatcrate.rules.ninja.places import Places
@@ -71,7 +72,7 @@ def main(argv: list[str]) -> int:
     if args.bazel:
         root, found = _of_bazel(args)
     else:
-        places = session.places_of(args.root, args.out)
+        places = session.places_of(args, Display())
         project = generate.read_project(places, session.PROJECT_FILE, {})
         root, found = places.root, document(project, places, discover())
     text = json.dumps(found, indent=2) + "\n"
@@ -89,7 +90,7 @@ def _of_bazel(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """The workspace's folder, and the content for its crates."""
     from fatcrate.rules import bazel_crates
 
-    workspace = bazel_crates.load(args.root, args.bazel, args.bazel_program)
+    workspace = bazel_crates.load(args.root or ".", args.bazel, args.bazel_program)
     number = {crate.key: index for index, crate in enumerate(workspace.crates)}
     entries = []
     for crate in workspace.crates:

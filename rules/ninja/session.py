@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 PROJECT_FILE = "fatcrate.yaml"
 DEFAULT_OUT = "fatcrate-out"
+FOLDER_HELP = (
+    f"the project's folder (default: the nearest with a {PROJECT_FILE}, from here upwards)"
+)
 
 
 def add_folders(parser: argparse.ArgumentParser) -> None:
     """Adds ``-C`` and ``--out``."""
     add = parser.add_argument
-    add("-C", dest="root", default=".", metavar="DIR", help="the project's folder (default: .)")
+    add("-C", dest="root", metavar="DIR", help=FOLDER_HELP)
     add("--out", default=DEFAULT_OUT, metavar="DIR", help="output folder (default: %(default)s)")
 
 
@@ -59,9 +62,28 @@ def job_count(args: argparse.Namespace) -> int:
     return args.jobs or len(os.sched_getaffinity(0))
 
 
-def places_of(root: str, out: str) -> Places:
-    """Checks both folders; raises FC0101, FC0118 and FC0122."""
-    root = os.path.realpath(root)
+def find_root(root: str | None, display: Display) -> str:
+    """The project's folder: ``root`` if it was told, else the nearest that holds a project
+    file, which is said when it is not the present one."""
+    if root is not None:
+        return root
+    here = folder = os.getcwd()
+    while not os.path.lexists(os.path.join(folder, PROJECT_FILE)):
+        if (above := os.path.dirname(folder)) == folder:
+            return "."
+        folder = above
+    if folder == here:
+        return "."
+    found = os.path.relpath(folder, here)
+    display.say(f"using {os.path.join(found, PROJECT_FILE)}")
+    return found
+
+
+def places_of(args: argparse.Namespace, display: Display) -> Places:
+    """The folders that :func:`add_folders` asks for, both checked; raises FC0101, FC0118 and
+    FC0122."""
+    out: str = args.out
+    root = os.path.realpath(find_root(args.root, display))
     if not os.path.isdir(root):
         fail(errors.USAGE, "-C", f"{root} is not a folder", remedy="check the path")
     if not os.path.isfile(os.path.join(root, PROJECT_FILE)):
@@ -69,8 +91,8 @@ def places_of(root: str, out: str) -> Places:
             errors.NO_PROJECT,
             root,
             _why_no_file(os.path.join(root, PROJECT_FILE)),
-            remedy="run it in the project's folder or name that with -C;"
-            " `fatcrate build --help` shows how",
+            remedy="run it in the project's folder, in one below it, or name it with -C;"
+            " `fatcrate new` starts a project",
         )
     folder = os.path.realpath(os.path.join(root, out))
     for path in (root, folder):
@@ -136,20 +158,37 @@ class Session:
 
 @contextmanager
 def open_session(
-    args: argparse.Namespace, display: Display, archs: Sequence[str] = (), temps: Temps = ""
+    args: argparse.Namespace, display: Display, told: tuple[Sequence[str], Temps] | None = None
 ) -> Iterator[Session]:
     """Locks the output folder, finds the tools and brings the plan up to date.
 
-    Raises what discovery and ``plan.make`` raise.
+    ``told`` are the archs and the stages to keep; without it they stay those of the last build,
+    whose outputs a command that builds nothing of that kind leaves alone. Raises what discovery
+    and ``plan.make`` raise.
     """
-    places = places_of(args.root, args.out)
-    options = plan.Options(tuple(archs), args.allow_untested_llvm, temps)
+    places = places_of(args, display)
     with lock.locked(places, display) as held:
         tools = discover(allow_untested_llvm=args.allow_untested_llvm)
-        if temps == "numbered":
+        if told and told[1] == "numbered":
             disassembler(tools)
-        made = plan.make(places, PROJECT_FILE, tools, options)
+        made = _planned(places, tools, told, args.allow_untested_llvm)
         yield Session(places, tools, made, args, display, held)
+
+
+def _planned(
+    places: Places, tools: Tools, told: tuple[Sequence[str], Temps] | None, untested: bool
+) -> Plan:
+    """The plan as told, or as the last build was told, or if that is impossible by now, as the
+    project file says."""
+    archs, temps = told or plan.last_told(places)
+    options = plan.Options(tuple(archs), untested, temps)
+    plain = plan.Options((), untested)
+    try:
+        return plan.make(places, PROJECT_FILE, tools, options)
+    except FatcrateError:
+        if told or options == plain:
+            raise
+    return plan.make(places, PROJECT_FILE, tools, plain)
 
 
 def disassembler(tools: Tools, hint: str = "") -> str:

@@ -83,13 +83,14 @@ def main(argv: list[str]) -> int:
     made = parser()
     args = made.parse_args(argv)
     asked = _asked(made, args.stage)
-    places = session.places_of(args.root, args.out)
+    display = Display(quiet=args.quiet, verbose=args.verbose, as_json=args.json)
+    places = session.places_of(args, display)
     tools = discover(allow_untested_llvm=args.allow_untested_llvm)
     arch = _arch(args, places, tools)
     stages = _stages(made, asked, arch, tools)
-    display = Display(quiet=args.quiet, verbose=args.verbose, as_json=args.json)
-    inner = argparse.Namespace(**{**vars(args), "out": f"{places.out}/{OWN}/stages"})
-    with session.open_session(inner, display, [str(arch)], "lines") as opened:
+    where = {"root": places.root, "out": f"{places.out}/{OWN}/stages"}
+    inner = argparse.Namespace(**{**vars(args), **where})
+    with session.open_session(inner, display, ([str(arch)], "lines")) as opened:
         code = _build(opened, args.target)
         if code:
             return code

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from fatcrate.lto.cpu import run
+from fatcrate.rules.ninja import run as front
 
 
 @pytest.mark.parametrize("value", ["-1", "-1e-3", "-0x10", "-inf", "-1.", "in:x.npy"])
 def test_negative_values_are_no_options(value: str) -> None:
-    args = run.parser().parse_args(run._joined(["t", "k", "--arg", value, "--arg", "2", "--list"]))
+    args = run.parser(front).parse_args(
+        run._joined(["t", "k", "--arg", value, "--arg", "2", "--list"])
+    )
     assert args.arg == [value, "2"]
     assert args.names == ["t", "k"]
     assert args.list
@@ -16,7 +19,7 @@ def test_negative_values_are_no_options(value: str) -> None:
 
 def test_an_option_is_no_value(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        run.parser().parse_args(run._joined(["t", "k", "--arg", "--list"]))
+        run.parser(front).parse_args(run._joined(["t", "k", "--arg", "--list"]))
     assert caught.value.code == 2
     assert "argument --arg: expected one argument" in capsys.readouterr().err
 

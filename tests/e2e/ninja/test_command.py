@@ -124,8 +124,8 @@ def test_no_project_file(tmp_path: Path) -> None:
     assert built.code == 1
     assert built.stderr == (
         f"error[FC0118]: {tmp_path}: has no fatcrate.yaml\n"
-        "  help: run it in the project's folder or name that with -C;"
-        " `fatcrate build --help` shows how\n"
+        "  help: run it in the project's folder, in one below it, or name it with -C;"
+        " `fatcrate new` starts a project\n"
     )
     built = Project(tmp_path).build("-C", "nowhere")
     assert (built.code, built.stderr) == (
