@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from fatcrate.lto import (
     pipeline,
     places,
     policy,
+    split,
     symbols,
     timing,
 )
@@ -56,17 +58,52 @@ def _optimised(engine: Engine, job: Job) -> Module:
     return module
 
 
-def _text(engine: Engine, module: Module, job: Job) -> str:
+class Limits(NamedTuple):
+    """How many processes at a time, and for how many seconds each may run."""
+
+    workers: int = 1
+    timeout: float = isolate.DEFAULT_TIMEOUT
+
+
+def _text(engine: Engine, module: Module, job: Job, limits: Limits) -> str | isolate.Failed:
     """What the job asks for, of an optimised module, which is used up."""
+    text = module.text()
     if job.emit == "llvm-ir":
-        return module.text()
-    if not job.number_places:
+        return text
+    if job.number_places:
+        numbered, table = places.number(text)
+        return engine.emit(engine.parse_text(numbered), job.target) + table
+    parts = split.split(text)
+    if len(parts) == 1:
         return engine.emit(module, job.target)
-    text, table = places.number(module.text())
-    return engine.emit(engine.parse_text(text), job.target) + table
+    return _emit_parts(engine, parts, job, limits)
 
 
-def generate(job: Job) -> str:
+def _emit_parts(
+    engine: Engine, parts: Sequence[str], job: Job, limits: Limits
+) -> str | isolate.Failed:
+    """PTX of a module's parts, each generated in a process of its own."""
+
+    def emit(part: str) -> tuple[str, str]:
+        return engine.emit(engine.parse_text(part), job.target), timing.own_stderr()
+
+    found = isolate.run_all(
+        [functools.partial(emit, part) for part in parts],
+        workers=limits.workers,
+        timeout=limits.timeout,
+        need=memory_need(max(map(len, parts)) // 8),  # bitcode is about so much smaller
+    )
+    made = []
+    for each in found:
+        if isinstance(each, isolate.Failed):
+            return each
+        ptx, said = each
+        made.append(ptx)
+        os.write(2, said.encode())  # remarks
+    return split.join(made)
+
+
+def generate(job: Job, limits: Limits | None = None) -> str | isolate.Failed:
     """PTX text, or textual IR where the job says so; runs LLVM in this process."""
     recorder = timing.Recorder()
     with recorder.phase("start LLVM"):
@@ -76,7 +113,7 @@ def generate(job: Job) -> str:
             module = _parsed(engine, job)
         pipeline.optimise(engine, module, job.arch, job.target, job.tuning, phase=recorder.phase)
         with recorder.phase("generate code"):
-            text = _text(engine, module, job)
+            text = _text(engine, module, job, limits or Limits())
     except EngineError as error:
         fail(errors.BAD_BITCODE, job.file, str(error), remedy="link the target again")
     if job.trace:
@@ -103,7 +140,8 @@ def generate_all(
     first real arch serves the others that have the same PTX ISA.
     """
     if len(jobs) == 1:
-        return isolate.run_all([lambda: generate(jobs[0])], workers=1, timeout=timeout)
+        limits = Limits(workers, timeout)
+        return isolate.run_all([lambda: generate(jobs[0], limits)], workers=1, timeout=timeout)
 
     from fatcrate.lto import share  # its expressions take a while to compile
 
@@ -114,16 +152,17 @@ def generate_all(
         except EngineError as error:
             fail(errors.BAD_BITCODE, jobs[0].file, str(error), remedy="link the target again")
 
-        def emit(job: Job) -> str:
+        def emit(job: Job, workers: int) -> str | isolate.Failed:
             pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
-            return _text(engine, module, job)
+            return _text(engine, module, job, Limits(workers, timeout))
 
         done: dict[int, str | isolate.Failed] = {}
         if sharing and jobs[0].emit == "asm" and share.module_allows(module.text()):
-            done = _share(jobs, emit, timeout)
+            done = _share(jobs, functools.partial(emit, workers=workers), timeout)
         rest = [(place, job) for place, job in enumerate(jobs) if place not in done]
+        each = max(1, workers // max(1, len(rest)))
         found = isolate.run_all(
-            [functools.partial(emit, job) for _, job in rest],
+            [functools.partial(emit, job, each) for _, job in rest],
             workers=workers,
             timeout=timeout,
             need=memory_need(len(jobs[0].linked)),
@@ -138,7 +177,7 @@ def generate_all(
 
 
 def _share(
-    jobs: Sequence[Job], emit: Callable[[Job], str], timeout: float
+    jobs: Sequence[Job], emit: Callable[[Job], str | isolate.Failed], timeout: float
 ) -> dict[int, str | isolate.Failed]:
     """Results that follow from the first real arch's, by place; empty when none do."""
     alike = [p for p, job in enumerate(jobs) if not job.arch.is_ptx and not job.arch.suffix]

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 DEFAULT_TIMEOUT = 900.0  # seconds
 
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
 
 class Crash(Exception):
     """The child ended without a result. ``signal`` is 0 when it exited by itself."""
@@ -114,9 +116,11 @@ class _Child:
         self.peak = 0  # bytes, known at the end
         self._result, self._noise = _nameless(), _nameless()
         self.alive, alive_child = os.pipe()  # closed by the child's death
+        parent = os.getpid()
         self.process = os.fork()
         if self.process == 0:
             os.close(self.alive)
+            _end_with(parent)
             _child(work, self._result.fileno(), self._noise.fileno())
         os.close(alive_child)
 
@@ -165,6 +169,17 @@ def _child(work: Callable[[], Any], result: int, noise: int) -> None:
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
         os._exit(code)
+
+
+def _end_with(parent: int) -> None:
+    """Has the system kill this process when ``parent``, which forked it, is gone."""
+    if sys.platform != "linux":
+        return
+    import ctypes  # both engines need it anyway
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _die_quietly() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
@@ -143,6 +145,22 @@ def test_a_signal_is_told_by_name(number: signal.Signals) -> None:
     with pytest.raises(isolate.Crash) as caught:
         isolate.run(lambda: os.kill(os.getpid(), number))
     assert caught.value.reason() == f"was ended by {number.name}"
+
+
+def test_a_worker_ends_with_the_step() -> None:
+    """Even when the step is killed and can end nobody."""
+    code = (
+        "import os, sys, time\n"
+        "from fatcrate.lto import isolate\n"
+        "isolate.run(lambda: (print(os.getpid(), flush=True), time.sleep(60)))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as step:
+        assert step.stdout is not None
+        worker = int(step.stdout.readline())
+        step.kill()
+        step.stdout.read()  # the worker holds it, too: this ends when both are gone
+    running = Path(f"/proc/{worker}/cmdline")
+    assert not running.exists() or running.read_bytes() == b""  # none, or nobody asked for its end
 
 
 def test_an_exception_and_an_exit_are_crashes() -> None:
