@@ -27,7 +27,8 @@ NEEDS_STD = Kind(
 NATIVE_LINK = Kind(
     "FC0153",
     "a crate links a native library",
-    "The build script of a crate asks for a library of machine code. Such a library is made for"
+    "The build script of a crate asks for a library of machine code, or the crate is there for"
+    " one, as packages named `-sys` are. Such a library is made for"
     " a CPU and cannot be part of a GPU program; for crates that run in the compiler it would"
     " make the build depend on the machine.",
 )
@@ -64,8 +65,9 @@ OUTSIDE = Kind(
 BAD_METADATA = Kind(
     "FC0159",
     "a `[package.metadata.fatcrate]` table is wrong",
-    "The table may give `archs`, `host` and `exports`, lists of strings, and `kernels`, the"
-    " name of the kernel target, a string.",
+    "The table may give `archs`, `host` and `exports`, which mean what they mean in fatcrate.yaml"
+    " and follow the same rules, and `kernels`, the name of the kernel target. Each target has a"
+    " name of its own, by default that of its package.",
 )
 OUT_OF_DATE = Kind(
     "FC0160",

@@ -12,6 +12,7 @@ from fatcrate.rules.cargo.invoke import Cargo, Selection
 from fatcrate.rules.cargo.plan import Options, plan
 from fatcrate.toolchain import atomic
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail, report
+from fatcrate.toolchain.identity import Identity
 
 _EPILOG = """\
 examples:
@@ -77,8 +78,9 @@ def main(argv: list[str]) -> int:
         args.no_default_features,
         args.profile,
     )
-    options = Options(folder, args.vendor_dir, tuple(_words([args.archs])))
-    project = plan(discovered(manifest, mode), selection, options)
+    cargo, identity = discovered(manifest, mode)
+    options = Options(folder, args.vendor_dir, identity, tuple(_words([args.archs])))
+    project = plan(cargo, selection, options)
     report(config.ignored(manifest, dict(os.environ)))
     files = {output: emit_yaml.document(project, old)}
     if args.bazel:
@@ -109,8 +111,9 @@ def _words(lists: list[str]) -> list[str]:
     return [word for item in lists for word in item.replace(",", " ").split()]
 
 
-def discovered(manifest: str, mode: tuple[str, ...]) -> Cargo:
-    """The discovered cargo. Raises FC0150, and FC0151 without a manifest."""
+def discovered(manifest: str, mode: tuple[str, ...]) -> tuple[Cargo, Identity]:
+    """The discovered cargo, and what the toolchain builds. Raises FC0150; FC0151 without a
+    manifest."""
     from fatcrate.toolchain.discover import discover
     from fatcrate.toolchain.survey import GET_CARGO
 
@@ -124,7 +127,7 @@ def discovered(manifest: str, mode: tuple[str, ...]) -> Cargo:
     tools = discover()
     if not tools.cargo:
         fail(errors.NO_CARGO, "cargo", "is not installed", remedy=GET_CARGO)
-    return Cargo(tools.cargo, tools.rustc, manifest, mode)
+    return Cargo(tools.cargo, tools.rustc, manifest, mode), tools.identity
 
 
 def _ours(path: str) -> str:

@@ -12,10 +12,10 @@ from fatcrate.rules.cargo import errors, graph, lints, package_env, refusal, ven
 from fatcrate.rules.cargo.graph import Crate, Graph, Package
 from fatcrate.rules.cargo.invoke import Cargo, Selection
 from fatcrate.rules.cargo.model import Entry, Import, Kernels, Script
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
-
-#: The archs of a kernel target when nobody says which.
-DEFAULT_ARCHS = ("all-major",)
+from fatcrate.rules.cargo.table import Tables
+from fatcrate.rules.ninja import archs
+from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
+from fatcrate.toolchain.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Options:
 
     folder: str
     vendor_dir: str
+    identity: Identity
     archs: tuple[str, ...] = ()
 
 
@@ -37,10 +38,11 @@ def plan(cargo: Cargo, selection: Selection, options: Options) -> Import:
     if any(unit["pkg_id"] not in known for unit in unit_graph["units"]):
         known = graph.packages(cargo.metadata(all_features=True))  # of optional dependencies
     units = graph.read(unit_graph, known)
+    crates, of_unit = graph.crates(units, is_device_library)
     faults = Collector()
     refusal.check(units, cargo.cfgs(), faults)
+    kernels = _kernels(units, of_unit, metadata, options, faults)
     faults.check()
-    crates, of_unit = graph.crates(units, is_device_library)
     folders = _folders(crates, metadata, options)
     workspace = metadata["workspace_root"]
     builtin = {key for key, crate in crates.items() if is_device_library(crate.package)}
@@ -51,7 +53,6 @@ def plan(cargo: Cargo, selection: Selection, options: Options) -> Import:
         for key, crate in crates.items()
         if key not in builtin
     )
-    kernels = _kernels(units, of_unit, metadata, options)
     return Import(
         os.path.relpath(cargo.manifest, options.folder),
         entries,
@@ -84,7 +85,7 @@ def _with_packages(
     """The packages with a `fatcrate` table, or else the default members with a library."""
     members = [known[i] for i in metadata["workspace_members"]]
     default = set(metadata.get("workspace_default_members", metadata["workspace_members"]))
-    chosen = [p for p in members if "fatcrate" in (p.manifest["metadata"] or {})]
+    chosen = [p for p in members if _has_table(p)]
     if not chosen:
         chosen = [
             p
@@ -106,6 +107,11 @@ def _with_packages(
         selection.no_default_features,
         selection.profile,
     )
+
+
+def _has_table(package: Package) -> bool:
+    metadata = package.manifest["metadata"]
+    return isinstance(metadata, dict) and "fatcrate" in metadata
 
 
 def _is_library(target: dict[str, Any]) -> bool:
@@ -191,49 +197,20 @@ def _check_cfg(package: Package) -> list[str]:
     return ["--check-cfg", f"cfg(feature, values({names}))"]
 
 
-#: Keys of a `fatcrate` table of a manifest, and whether they are lists of strings.
-_TABLE = {"archs": True, "host": True, "exports": True, "kernels": False}
-
-
 def _kernels(
-    units: Graph, of_unit: dict[int, str], metadata: dict[str, Any], options: Options
+    units: Graph,
+    of_unit: dict[int, str],
+    metadata: dict[str, Any],
+    options: Options,
+    faults: Collector,
 ) -> tuple[Kernels, ...]:
-    """A kernel target for each selected library."""
-    common = (metadata.get("metadata") or {}).get("fatcrate", {})
-    found: list[Kernels] = []
-    faults = Collector()
+    """A kernel target for each selected library; adds every fault of their tables."""
+    archs.resolve([(text, None) for text in options.archs], options.identity, faults)
+    tables = Tables(options.identity, options.archs, faults)
+    tables.workspace(os.path.join(metadata["workspace_root"], "Cargo.toml"))
+    found = []
     for root in sorted(units.roots, key=lambda index: of_unit[index]):
         package = units.units[root].package
-        own = (package.manifest["metadata"] or {}).get("fatcrate", {})
-        table = {**common, **own}
-        problem = _problem(table)
-        if problem:
-            where = os.path.relpath(package.manifest["manifest_path"], options.folder)
-            faults.add(Diagnostic(errors.BAD_METADATA, where, problem))
-            continue
-        found.append(
-            Kernels(
-                table.get("kernels", package.name),
-                of_unit[root],
-                options.archs or tuple(table.get("archs", DEFAULT_ARCHS)),
-                tuple(table.get("host", ())),
-                tuple(table.get("exports", ())),
-            )
-        )
-    faults.check()
+        manifest = str(package.manifest["manifest_path"])
+        found.append(tables.kernels(manifest, package.name, of_unit[root]))
     return tuple(found)
-
-
-def _problem(table: dict[str, Any]) -> str:
-    """What is wrong with a `fatcrate` table; "" when nothing is."""
-    for key, value in table.items():
-        if key not in _TABLE:
-            return f"[package.metadata.fatcrate] has no key '{key}'; one of {', '.join(_TABLE)}"
-        good = (
-            isinstance(value, list) and all(isinstance(item, str) for item in value)
-            if _TABLE[key]
-            else isinstance(value, str)
-        )
-        if not good:
-            return f"'{key}' must be {'a list of strings' if _TABLE[key] else 'a string'}"
-    return ""

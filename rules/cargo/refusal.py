@@ -10,7 +10,8 @@ from fatcrate.toolchain.diagnostics import Collector, Diagnostic
 
 
 def check(graph: Graph, printed_cfgs: str, faults: Collector) -> None:
-    """Adds FC0152 for each crate for the GPU that needs `std`."""
+    """Adds FC0152 for each crate for the GPU that needs `std`, FC0153 for those of them whose
+    point is a native library."""
     cfgs = cfgexpr.printed_cfgs(printed_cfgs)
     for unit in graph.units.values():
         if not unit.device:
@@ -20,8 +21,36 @@ def check(graph: Graph, printed_cfgs: str, faults: Collector) -> None:
         except OSError:
             continue  # rustc will say that the source is missing
         need = nostd.need(source, cfgs, set(unit.features))
-        if need is not None:
-            faults.add(_refusal(graph, unit, need))
+        if need is None:
+            continue
+        native = None if need.features else _native_library(unit)
+        faults.add(_native(graph, unit, native) if native else _refusal(graph, unit, need))
+
+
+#: Packages that build scripts use to make or to find libraries of machine code.
+_NATIVE_TOOLS = frozenset(
+    ("autotools", "bindgen", "cc", "cmake", "nasm-rs", "pkg-config", "system-deps", "vcpkg")
+)
+
+
+def _native_library(unit: Unit) -> str | None:
+    """The native library of a package that says so: a `links` key (which alone may only claim a
+    name), and a name or a tool of the build script as such packages have them."""
+    manifest = unit.package.manifest
+    tools = {spec["name"] for spec in manifest["dependencies"] if spec["kind"] == "build"}
+    named = unit.package.name.endswith("-sys") or tools & _NATIVE_TOOLS
+    return str(manifest["links"]) if manifest["links"] and named else None
+
+
+def _native(graph: Graph, unit: Unit, library: str) -> Diagnostic:
+    chain = " -> ".join(why.chain(graph, unit.index))
+    return Diagnostic(
+        errors.NATIVE_LINK,
+        str(unit.package),
+        f"is there for the native library '{library}', machine code for a CPU",
+        "turn off the feature that needs the library, or use a crate in pure Rust",
+        notes=(f"pulled in by {chain}",),
+    )
 
 
 def _refusal(graph: Graph, unit: Unit, need: nostd.Need) -> Diagnostic:

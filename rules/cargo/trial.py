@@ -17,7 +17,8 @@ import tempfile
 from typing import NoReturn
 
 from fatcrate.rules.cargo import emit_yaml
-from fatcrate.rules.cargo.invoke import Cargo, Selection
+from fatcrate.rules.cargo.importer import discovered
+from fatcrate.rules.cargo.invoke import Selection
 from fatcrate.rules.cargo.plan import Options, plan
 from fatcrate.toolchain.diagnostics import FatcrateError, fail
 
@@ -122,8 +123,8 @@ def _steps(args: argparse.Namespace, name: str, folder: str) -> dict[str, object
     """Imports and builds the project."""
     mode = ("--offline",) if args.offline else ()
     archs = tuple(args.archs.replace(",", " ").split())
-    options = Options(folder, "vendor", archs)
-    project = plan(_cargo(os.path.join(folder, "Cargo.toml"), mode), Selection(), options)
+    cargo, identity = discovered(os.path.join(folder, "Cargo.toml"), mode)
+    project = plan(cargo, Selection(), Options(folder, "vendor", identity, archs))
     root = next(entry for entry in project.entries if entry.key == "trial")
     chosen = next((dep for dep in root.deps if dep[1] in _keys(project.crate_names, name)), None)
     if chosen is None:
@@ -169,12 +170,6 @@ def fail_no_library(name: str) -> NoReturn:
     )
 
 
-def _cargo(manifest: str, mode: tuple[str, ...]) -> Cargo:
-    from fatcrate.rules.cargo.importer import discovered
-
-    return discovered(manifest, mode)
-
-
 def _write(folder: str, name: str, text: str) -> None:
     with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
         stream.write(text)
@@ -191,7 +186,9 @@ def _report(result: dict[str, object], as_json: bool) -> None:
         archs = result["archs"]
         assert isinstance(archs, list)
         print(f"{what} works in device code: {result['dependency']}")
-        print(f"built and linked for {', '.join(archs)}, with {result['crates']} crates in all")
+        count = result["crates"]
+        with_it = "1 crate" if count == 1 else f"{count} crates, with those that it depends on"
+        print(f"built and linked for {', '.join(archs)}: {with_it}")
     else:
         print(f"{what} does not work in device code ({result['stage']}): {result['dependency']}")
         print(result["reason"])

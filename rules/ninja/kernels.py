@@ -18,7 +18,8 @@ ARCH_GROUPS = ("all", "all-major")
 #: Limits for a kernel's resources; see ``fatcrate assemble --help``.
 BUDGETS = ("max_registers", "max_spill_bytes", "max_shared", "max_stack", "min_occupancy")
 
-_KEYS = (
+#: Keys of a target.
+KEYS = (
     "crates",
     "archs",
     "host",
@@ -65,15 +66,23 @@ def read(reader: Reader, node: Node | None) -> dict[str, Target]:
     if node is None:
         return targets
     for name, item in reader.mapping(node, "kernels").items():
-        if len(name) > LONGEST_NAME:
-            reader.fault(errors.BAD_NAME, "kernels", too_long(name), item.key, SHORTER)
-        elif not _NAME.fullmatch(name) or name in _TAKEN:
-            taken = "is taken" if name in _TAKEN else "cannot be a target's name"
-            rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
-            reader.fault(errors.BAD_NAME, "kernels", f"'{name}' {taken}", item.key, rule)
+        problem = name_problem(name)
+        if problem is not None:
+            reader.fault(errors.BAD_NAME, "kernels", problem[0], item.key, problem[1])
         else:
             targets[name] = _target(reader, name, item)
     return targets
+
+
+def name_problem(name: str) -> tuple[str, str] | None:
+    """Why a target cannot have this name, and the rule; None when it can."""
+    if len(name) > LONGEST_NAME:
+        return too_long(name), SHORTER
+    if not _NAME.fullmatch(name) or name in _TAKEN:
+        taken = "is taken" if name in _TAKEN else "cannot be a target's name"
+        rule = "a target's name is made of ASCII letters, digits, _ and -, a letter first"
+        return f"'{name}' {taken}", rule
+    return None
 
 
 def too_long(name: str) -> str:
@@ -82,7 +91,7 @@ def too_long(name: str) -> str:
 
 
 def _target(reader: Reader, name: str, item: Entry) -> Target:
-    section = Section(reader, item.value, f"kernels.{name}", _KEYS)
+    section = Section(reader, item.value, f"kernels.{name}", KEYS)
     section.required("crates", "name the crates whose kernels it holds")
     section.required("archs", f"list archs: {arch.SPELLINGS}, {', '.join(ARCH_GROUPS)}")
     crates = _crates(section)
@@ -90,9 +99,9 @@ def _target(reader: Reader, name: str, item: Entry) -> Target:
     return Target(
         name=name,
         crates=crates,
-        archs=_archs(section),
+        archs=archs(section),
         host=section.choices("host", names.HOSTS, _this_machine()),
-        exports=_exports(section),
+        exports=exports(section),
         code=options.code(section),
         questions=options.questions(section),
         engine=section.choice("engine", options.ENGINES, options.ENGINES[0]),
@@ -129,7 +138,7 @@ def _crates(section: Section) -> tuple[Dep, ...]:
     return tuple(found)
 
 
-def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
+def archs(section: Section) -> tuple[tuple[str, Location], ...]:
     """The archs as written, each checked for its spelling."""
     found: list[tuple[str, Location]] = []
     items = section.items("archs")
@@ -152,7 +161,7 @@ def _archs(section: Section) -> tuple[tuple[str, Location], ...]:
     return tuple(found)
 
 
-def _exports(section: Section) -> tuple[str, ...]:
+def exports(section: Section) -> tuple[str, ...]:
     """Names of kernels; without the key all are exported."""
     if "exports" in section.entries and not section.items("exports"):
         remedy = "leave the key out to export all kernels"

@@ -70,7 +70,7 @@ def test_build_file_uses_names_that_exist(root: Path, language: str) -> None:
 def test_the_table_of_the_project_file_is_complete(root: Path) -> None:
     section = readme(root).split("### Project file")[1].split("### Outputs")[0]
     told = set(re.findall(r"`(?:crates\.NAME\.|kernels\.NAME\.)?([a-z_]+)`", section))
-    known = {*project._CRATE_KEYS, *kernels._KEYS, *project._TOP_KEYS} - {"kernels"}
+    known = {*project._CRATE_KEYS, *kernels.KEYS, *project._TOP_KEYS} - {"kernels"}
     assert known - told == set()
 
 

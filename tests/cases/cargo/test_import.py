@@ -5,6 +5,7 @@ The packages are all path packages, so that cargo needs neither network nor cach
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -167,13 +168,103 @@ def test_cargo_errors_are_shown(tmp_path: Path, root: Path) -> None:
     )
 
 
-def test_a_bad_table_is_refused(tmp_path: Path, root: Path) -> None:
+BAD_TABLES = """
+[workspace]
+members = ["second"]
+
+[workspace.metadata]
+fatcrate = { host = "x64", archs = [
+  "sm_80", # between
+  "sm_9O",
+] }
+
+[package.metadata.fatcrate]
+arch = ["sm_80"]
+exports = []
+opt_level = 3
+archs = ["sm_80", 90]
+kernels = "crates"
+"""
+
+
+def test_faults_of_tables_come_together_with_places(tmp_path: Path, root: Path) -> None:
     place = copy("native", tmp_path / "table", root)
-    with open(place / "Cargo.toml", "a") as stream:
-        stream.write('\n[package.metadata.fatcrate]\narchs = "sm_80"\n')
+    manifest = place / "Cargo.toml"
+    start = len(manifest.read_text().splitlines())
+    with open(manifest, "a") as stream:
+        stream.write(BAD_TABLES)
+    (place / "second" / "src").mkdir(parents=True)
+    (place / "second" / "src" / "lib.rs").write_text("#![no_std]\n")
+    (place / "second" / "Cargo.toml").write_text(
+        '[package]\nname = "second"\n[package.metadata]\nfatcrate.archs = "sm_85"\n'
+    )
     done = fatcrate("import", "--offline", cwd=place)
     assert done.returncode == 1
-    assert done.stderr == ("error[FC0159]: Cargo.toml: 'archs' must be a list of strings\n")
+    found = re.findall(r"error\[(\w+)\]: ([^\n]+?)\n  --> Cargo.toml:(\d+):(\d+)", done.stderr)
+    lines = manifest.read_text().split("\n")
+    seen = [
+        (code, what, re.split("[ ,}]", lines[int(line) - 1][int(column) - 1 :])[0])
+        for code, what, line, column in found
+        if int(line) > start
+    ]
+    assert seen == [
+        ("FC0112", "workspace.metadata.fatcrate.host: cannot be 'x64'", '"x64"'),
+        ("FC0210", "sm_9O: is not an architecture", '"sm_9O"'),
+        ("FC0111", "package.metadata.fatcrate: has no key 'arch'", "arch"),
+        ("FC0112", "package.metadata.fatcrate.exports: names no kernel", "[]"),
+        ("FC0111", "package.metadata.fatcrate: has no key 'opt_level'", "opt_level"),
+        ("FC0210", "90: is not an architecture", "90]"),
+        ("FC0159", "package.metadata.fatcrate.kernels: 'crates' is taken", '"crates"'),
+    ]
+    assert "\n  --> second/Cargo.toml:4:18\n   |  fatcrate.archs = " in done.stderr
+    assert "do not know sm_85" in done.stderr
+    assert not (place / "fatcrate.yaml").exists()
+
+
+def test_a_table_of_another_kind(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "table", root)
+    manifest = place / "Cargo.toml"
+    line = len(manifest.read_text().splitlines()) + 2
+    with open(manifest, "a") as stream:
+        stream.write("\n[package.metadata]\nfatcrate = true\n".replace("\n[", "[", 1))
+    done = fatcrate("import", "--offline", cwd=place)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error[FC0112]: package.metadata.fatcrate: must be a mapping, not 'true'\n"
+        f"  --> Cargo.toml:{line}:12\n   |  fatcrate = true\n   |             ^\n"
+    )
+
+
+def test_archs_of_the_command_line_are_checked(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "archs", root)
+    done = fatcrate("import", "--offline", "--archs", "sm_85,all-major,volta", cwd=place)
+    assert done.returncode == 1
+    assert "do not know sm_85; nearest: sm_80, sm_86" in done.stderr
+    assert "volta: is not an architecture" in done.stderr
+    assert not (place / "fatcrate.yaml").exists()
+
+
+def test_a_table_says_what_the_target_is_like(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "good", root)
+    with open(place / "Cargo.toml", "a") as stream:
+        stream.write('[package.metadata.fatcrate]\nkernels = "k2"\narchs = "sm_80, 9.0+PTX"\n')
+    ok(fatcrate("import", "--offline", cwd=place))
+    kept = (place / "fatcrate.yaml").read_text().partition("kernels:\n")[2]
+    assert kept == '  k2:\n    crates: [native]\n    archs: [sm_80, "9.0+PTX"]\n'
+
+
+def test_two_targets_of_one_name(tmp_path: Path, root: Path) -> None:
+    place = copy("native", tmp_path / "twice", root)
+    with open(place / "Cargo.toml", "a") as stream:
+        stream.write('[workspace]\nmembers = ["second"]\n[workspace.metadata.fatcrate]\n')
+        stream.write('kernels = "same"\n')
+    (place / "second" / "src").mkdir(parents=True)
+    (place / "second" / "src" / "lib.rs").write_text("#![no_std]\n")
+    (place / "second" / "Cargo.toml").write_text('[package]\nname = "second"\n')
+    done = fatcrate("import", "--offline", "-p", "second", "-p", "native", cwd=place)
+    assert done.returncode == 1
+    assert "error[FC0159]: second: the kernel target 'same' is there twice" in done.stderr
+    assert "help: give each package a `kernels` of its own" in done.stderr
 
 
 @pytest.mark.parametrize("place", ["vendor", "../elsewhere"])
