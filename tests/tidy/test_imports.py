@@ -22,7 +22,11 @@ MAY_IMPORT = {
 }
 
 #: Third-party package -> the only modules that import it (paths from the checkout).
-OWNERS = {"llvmlite": {"lto/llvm.py"}, "yaml": {"rules/ninja/yamlfile.py"}}
+OWNERS = {
+    "llvmlite": {"lto/llvm.py"},
+    # The second makes the nodes of TOML that the first reads.
+    "yaml": {"rules/ninja/yamlfile.py", "rules/cargo/tomlfile.py"},
+}
 
 #: Steps that must start without LLVM.
 LIGHT_COMMANDS = (
