@@ -1,7 +1,7 @@
-"""Payload compression of fat binaries: none, a raw LZ4 block, or one zstd frame.
+"""Payload compression: none, a raw LZ4 block, one zstd frame; of HIP bundles zlib too.
 
 Sizes are checked before memory is reserved: an LZ4 block cannot grow by more than 255 times,
-a zstd frame states its size, and neither may pass :data:`IMAGE_LIMIT`.
+zlib by 1032, a zstd frame states its size, and none may pass :data:`IMAGE_LIMIT`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fatcrate.toolchain.diagnostics import Location, fail
 if TYPE_CHECKING:
     import zstandard
 
-Method = Literal["none", "lz4", "zstd"]
+Method = Literal["none", "lz4", "zstd", "zlib"]
 Mode = Literal["none", "default", "speed", "size", "balanced"]
 
 MODES: Final[tuple[Mode, ...]] = ("none", "default", "speed", "size", "balanced")
@@ -28,8 +28,8 @@ LEVELS: Final[dict[Mode, int]] = {"default": 5, "size": 19, "balanced": 9}
 _LZ4_LEVEL: Final = 3
 
 IMAGE_LIMIT: Final = 4 << 30
-_ZSTD_RATIO: Final = 1 << 15  # a block of 128 KiB takes at least 4 bytes
-_LZ4_RATIO: Final = 255
+#: How much a byte can stand for; of zstd a block of 128 KiB takes at least 4 bytes.
+_RATIO: Final[dict[Method, int]] = {"none": 1, "lz4": 255, "zstd": 1 << 15, "zlib": 1032}
 
 
 def compress(data: bytes | memoryview, method: Method, level: int = 5) -> bytes | memoryview:
@@ -52,8 +52,7 @@ def compress(data: bytes | memoryview, method: Method, level: int = 5) -> bytes 
 
 def decompress(data: bytes | memoryview, method: Method, size: int, where: Location) -> bytes:
     """The ``size`` bytes that ``data`` stands for. Raises FC0403 or FC0404 at ``where``."""
-    ratio = _ZSTD_RATIO if method == "zstd" else _LZ4_RATIO
-    if size > IMAGE_LIMIT or size > (len(data) + 64) * ratio:
+    if size > IMAGE_LIMIT or size > (len(data) + 64) * _RATIO[method]:
         fail(
             errors.TOO_LARGE,
             where.file,
@@ -61,7 +60,7 @@ def decompress(data: bytes | memoryview, method: Method, size: int, where: Locat
             location=where,
             remedy="do not trust this file",
         )
-    made = _zstd(data, size, where) if method == "zstd" else _lz4(data, size, where)
+    made = {"zstd": _zstd, "zlib": _zlib}.get(method, _lz4)(data, size, where)
     if len(made) != size:
         _damaged(where, f"gave {len(made)} bytes where the entry states {size}")
     return made
@@ -93,6 +92,15 @@ def _lz4(data: bytes | memoryview, size: int, where: Location) -> bytes:
         made: bytes = lz4.block.decompress(data, uncompressed_size=size)
         return made
     except lz4.block.LZ4BlockError as error:
+        _damaged(where, f"is damaged: {error}")
+
+
+def _zlib(data: bytes | memoryview, size: int, where: Location) -> bytes:
+    import zlib
+
+    try:
+        return zlib.decompressobj().decompress(data, size + 1)
+    except zlib.error as error:
         _damaged(where, f"is damaged: {error}")
 
 

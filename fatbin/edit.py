@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import fnmatch
 import io
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from fatcrate.fatbin import compression, hip, kernels
+from fatcrate.fatbin import compression, hip, kernels, wanted
 from fatcrate.fatbin import constants as c
 from fatcrate.fatbin.model import Fatbin, Image
 from fatcrate.fatbin.source import Source
-from fatcrate.fatbin.structs import ENTRY_HEADER, FATBIN_HEADER, FatbinHeader
+from fatcrate.fatbin.structs import ENTRY_HEADER, EXTRA, FATBIN_HEADER, Extra, FatbinHeader
 
 Part = bytes | tuple[int, int]
 
@@ -35,32 +35,22 @@ class Edited:
 Editor = Callable[[Fatbin], Edited]
 
 
-def keeper(archs: Sequence[str], pattern: str = "") -> Editor:
+def keeper(archs: Collection[str], pattern: str = "") -> Editor:
     """An editor that keeps images of ``archs`` (all, if empty), and of these only images with
-    a kernel that matches the glob ``pattern``.
-
-    A concatenated group is one compressed block; it stays whole if any of its images stays.
-    """
-    wanted = set(archs)
+    a kernel that matches the glob ``pattern``."""
 
     def keeps(image: Image) -> bool:
         if image.kind == "host":
             return True
-        if wanted and str(image.arch) not in wanted and image.target not in wanted:
+        if archs and not wanted.has_arch(image, archs):
             return False
-        if not pattern:
-            return True
-        found = kernels.of_image(image)
-        image.release()
-        return any(fnmatch.fnmatchcase(k.name, pattern) for k in found)
+        return not pattern or wanted.has_kernel(image, pattern)
 
     def edit(fatbin: Fatbin) -> Edited:
-        groups = {i.offset for i in fatbin.images if i.grouped and keeps(i)}
         kept: list[Image] = []
         removed: list[Image] = []
         for image in fatbin.images:
-            stays = image.offset in groups if image.grouped else keeps(image)
-            (kept if stays else removed).append(image)
+            (kept if keeps(image) else removed).append(image)
         return _assemble(fatbin, kept, removed, {})
 
     return edit
@@ -94,13 +84,19 @@ def _assemble(
 ) -> Edited:
     if fatbin.format in ("hip-bundle", "hip-compressed"):
         return _bundle(fatbin, kept, removed, mode, level)
+    if not removed and not replaced:
+        return Edited(fatbin, [(fatbin.offset, fatbin.size)], kept)
     parts: list[Part] = []
+    broken = {i.offset for i in removed if i.grouped}
     seen: set[int] = set()
     for image in kept:
         if image.offset in seen:
             continue  # another image of the same group
         seen.add(image.offset)
-        parts.extend(replaced.get(image.offset) or [(image.offset, _entry_size(image))])
+        if image.offset in broken:
+            parts.append(_regrouped([i for i in kept if i.offset == image.offset]))
+        else:
+            parts.extend(replaced.get(image.offset) or [(image.offset, _entry_size(image))])
     size = sum(len(p) if isinstance(p, bytes) else p[1] for p in parts)
     head = FatbinHeader(c.FATBIN_MAGIC, c.FATBIN_VERSION, FATBIN_HEADER.size, size)
     return Edited(fatbin, [FATBIN_HEADER.write(head), *parts], kept, removed)
@@ -109,6 +105,38 @@ def _assemble(
 def _entry_size(image: Image) -> int:
     head = ENTRY_HEADER.read(image.source.read(image.offset, ENTRY_HEADER.size, "entry header"))
     return head.header_size + head.stored
+
+
+def _regrouped(members: list[Image]) -> bytes:
+    """A concatenated group again, of those of its images that stay.
+
+    zstd takes the level that the old group was made with: NVIDIA's default, or else the best.
+    """
+    source, at = members[0].source, members[0].offset
+    head = ENTRY_HEADER.read(source.read(at, ENTRY_HEADER.size, "group header"))
+    lead = bytes(source.read(at, head.extra_offset, "group header"))[ENTRY_HEADER.size :]
+    listed, blob = bytearray(), bytearray()
+    for image in members:
+        sub = ENTRY_HEADER.read(image.member)._replace(header_size=len(blob))
+        listed += ENTRY_HEADER.write(sub) + image.member[ENTRY_HEADER.size :]
+        blob += image.payload
+    method, level = members[0].method, compression.LEVELS["default"]
+    if method == "zstd":
+        old = source.read(at + head.header_size, head.compressed, "group")
+        where = source.location(at)
+        whole = compression.decompress(old, method, head.uncompressed, where)
+        if len(compression.compress(whole, method, level)) != len(old):
+            level = compression.LEVELS["size"]
+    packed = bytes(compression.compress(bytes(blob), method, level))
+    stored = (len(packed) + 7) // 8 * 8
+    head = head._replace(
+        header_size=head.extra_offset + EXTRA.size + len(listed),
+        stored=stored,
+        compressed=0 if method == "none" else len(packed),
+        uncompressed=0 if method == "none" else len(blob),
+    )
+    extra = EXTRA.write(Extra(len(members), EXTRA.size + len(listed)))
+    return ENTRY_HEADER.write(head) + lead + extra + listed + packed + bytes(stored - len(packed))
 
 
 def _recompressed(image: Image, mode: compression.Mode, level: int | None) -> list[Part] | None:
@@ -164,14 +192,28 @@ def _bundle(
     mode: compression.Mode | None,
     level: int | None,
 ) -> Edited:
-    entries = [
-        hip.Entry(i.target, Source(i.source.name, data=i.payload)) for i in kept if i.kind != "host"
-    ]
+    """A HIP bundle again, its entries aligned as they were and a compressed one compressed."""
+    unchanged = Edited(fatbin, [(fatbin.offset, fatbin.size)], kept, removed)
+    if mode is None and not removed:
+        return unchanged
     buffer = io.BytesIO()
-    hip.write_raw(entries, buffer)
+    align = math.gcd(hip.ENTRY_ALIGN, *(i.payload_offset for i in fatbin.images if i.size))
+    entries = [hip.Entry(i.target, Source(i.source.name, data=i.payload)) for i in kept]
+    hip.write_entries(entries, buffer, align)
     raw = buffer.getvalue()
-    compressed = mode != "none" if mode is not None else fatbin.format == "hip-compressed"
-    if compressed:
-        chosen = level or {"size": 19, "balanced": 9}.get(mode or "", hip.DEFAULT_LEVEL)
-        raw = hip.compress(raw, level=chosen)
-    return Edited(fatbin, [raw], kept, removed)
+    if mode == "none" or (mode is None and fatbin.format == "hip-bundle"):
+        return Edited(fatbin, [raw], kept, removed)
+    levels: tuple[int, ...] = (
+        hip.DEFAULT_LEVEL,
+        9,
+        19,
+    )  # of what stays, until it fits into the old place
+    if mode is not None:
+        levels = (level or {"size": 19, "balanced": 9}.get(mode, hip.DEFAULT_LEVEL),)
+    for chosen in levels:
+        made = hip.compress(raw, level=chosen, version=fatbin.version or 3)
+        if len(made) < fatbin.size:
+            break
+    if mode is not None and len(made) >= fatbin.size:
+        return unchanged
+    return Edited(fatbin, [made], kept, removed)

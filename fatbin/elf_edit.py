@@ -8,7 +8,7 @@ The program header table, which grows, moves into a dead range, where it is load
 surroundings; it is wrapped as a container of its own, so that listings step over it. A
 section that was split is described twice: by headers ``<name>.part`` that agree with the
 addresses, and by one header of the old name that covers the parts in the file, because
-cuobjdump reads just one section of that name.
+cuobjdump reads just one section of that name. (Not ``.hip_fatbin``: LLVM reads all.)
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from fatcrate.fatbin.structs import (
     ProgramHeader,
     SectionHeader,
 )
+from fatcrate.toolchain import names
 
 PT_PHDR: Final = 6
 #: Pages of 64 KiB exist on aarch64; x86_64 has 4 KiB.
@@ -221,7 +222,8 @@ class _Sections:
         if not head.flags & c.SHF_ALLOC:
             self.headers.append(view)
             return
-        first_time = not section.name.endswith(_PART)
+        # HIP's parts keep their name: llvm-objdump would find the bundles of a view again.
+        first_time = not section.name.endswith(_PART) and section.name != names.HIP_FATBIN_SECTION
         name = head.name
         if first_time:
             name = len(self.names)
@@ -266,14 +268,21 @@ def _write(
         elf.source.fault(errors.UNSUPPORTED, 0, "would have too many sections")
     table_end = head.shoff + head.shnum * SECTION_HEADER.size
     tail = layout(head.shoff) if table_end >= elf.source.size - 64 else layout.size
-    shoff = (tail + len(made.names) + 7) // 8 * 8
-    made.headers[made.names_index] = made.headers[made.names_index]._replace(
-        offset=tail, size=len(made.names)
-    )
+    table_of_names = bytes(made.names)
+    old = elf.sections[made.names_index].header
+    if len(table_of_names) == old.size:
+        table_of_names = b""  # they stay where they are
+    else:
+        if tail - 8 < layout(old.offset) + old.size <= tail:
+            tail = layout(old.offset)  # at the end, as GNU ld places them
+        made.headers[made.names_index] = made.headers[made.names_index]._replace(
+            offset=tail, size=len(table_of_names)
+        )
+    shoff = (tail + len(table_of_names) + 7) // 8 * 8
     new_head = head._replace(phoff=phoff, phnum=len(segments), shoff=shoff, shnum=len(made.headers))
     late.append(Patch(0, (ELF_HEADER.write(new_head),)))
     copy(elf.source, layout, _overlay(patches, late), stream, tail)
-    stream.write(made.names + bytes(shoff - tail - len(made.names)))
+    stream.write(table_of_names + bytes(shoff - tail - len(table_of_names)))
     stream.writelines(SECTION_HEADER.write(h) for h in made.headers)
 
 

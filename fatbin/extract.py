@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fnmatch
 import os
 from pathlib import Path
 from typing import Final
 
-from fatcrate.fatbin import errors, hostfile, kernels
+from fatcrate.fatbin import errors, hostfile, kernels, wanted
 from fatcrate.fatbin.model import Image
 from fatcrate.fatbin.source import open_source
-from fatcrate.toolchain.arch import parse_list
 from fatcrate.toolchain.atomic import write_bytes
 from fatcrate.toolchain.diagnostics import fail
 
@@ -48,14 +46,16 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate extract``. Raises FC0414 when nothing matches."""
     args = parser().parse_args(argv)
-    archs = {str(arch) for arch in parse_list(args.arch)}
+    archs = wanted.archs(args.arch)
     folder = Path(args.output)
     stem = Path(args.file).name.split(".")[0] or "image"
     number = 0
     written: list[str] = []
+    notes: list[str] = []
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(open_source(args.file))
         for module in hostfile.modules(source, stack):
+            notes += module.notes
             for fatbin in module.fatbins:
                 for image in fatbin.images:
                     number += 1
@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
         fail(
             errors.NOTHING_LEFT,
             args.file,
-            "has no image that matches",
+            "; ".join(["has no image that matches", *notes]),
             remedy="see `fatcrate inspect` for the images that it has",
         )
     print("\n".join(written))
@@ -98,12 +98,9 @@ def contents(image: Image) -> bytes:
     return payload
 
 
-def _wanted(image: Image, archs: set[str], kind: str | None, pattern: str) -> bool:
+def _wanted(image: Image, archs: list[str], kind: str | None, pattern: str) -> bool:
     if image.kind not in SUFFIXES or (kind and image.kind != kind):
         return False
-    if archs and str(image.arch) not in archs:
+    if archs and not wanted.has_arch(image, archs):
         return False
-    if not pattern:
-        return True
-    found = kernels.of_image(image)
-    return any(fnmatch.fnmatchcase(k.name, pattern) for k in found)
+    return not pattern or wanted.has_kernel(image, pattern)

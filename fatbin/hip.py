@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final, NamedTuple
 
-from fatcrate.fatbin import codeobject, compression, errors
+from fatcrate.fatbin import codeobject, compression, errors, reader
+from fatcrate.fatbin import constants as c
 from fatcrate.fatbin.model import Fatbin, Image
 from fatcrate.fatbin.source import Source
 from fatcrate.fatbin.structs import Layout
@@ -29,8 +29,8 @@ HOST_ENTRY: Final = "host-x86_64-unknown-linux-gnu-"
 DEVICE_PREFIX: Final = "hipv4-amdgcn-amd-amdhsa--"
 _ENTRY_LIMIT = 4096
 _ID_LIMIT = 4096
-METHOD_ZLIB: Final = 0
 METHOD_ZSTD: Final = 1
+_METHODS: Final[dict[int, compression.Method]] = {0: "zlib", METHOD_ZSTD: "zstd"}
 #: The bundler's default zstd level, used with long-distance matching.
 DEFAULT_LEVEL: Final = 3
 
@@ -91,30 +91,28 @@ def read(source: Source, section: str = "") -> Fatbin:
     return Fatbin("hip-bundle", source, 0, size, images, section)
 
 
-def read_all(source: Source, section: str = "") -> list[Fatbin]:
-    """All bundles of a section, one after another with zero padding between."""
+def read_all(source: Source, section: str = "", *, fillers: bool = False) -> list[Fatbin]:
+    """All bundles of a section, one after another with zero padding between.
+
+    Program headers that ``strip`` put between them are left out unless ``fillers`` asks.
+    """
     made: list[Fatbin] = []
     at = 0
-    while at < source.size:
+    while (at := source.skip_zeros(at)) < source.size:
         part = source.window(at, source.size - at, "a HIP bundle")
         if is_bundle(part):
-            bundle = read(part, section)
-            bundle.offset = at
-            made.append(bundle)
-            at += bundle.size
-            continue
-        block = bytes(part.read(0, min(part.size, ENTRY_ALIGN), "padding"))
-        rest = block.lstrip(b"\0")
-        if rest:
-            skipped = len(block) - len(rest)
-            tail = part.window(skipped, part.size - skipped, "a HIP bundle")
-            if not is_bundle(tail):
-                source.fault(errors.MALFORMED, at + skipped, "has bytes that are no HIP bundle")
-            at += skipped
-        elif part.size > ENTRY_ALIGN:
-            source.fault(errors.MALFORMED, at, "has a long run of zeros instead of a bundle")
+            found = read(part, section)
+            found.source, found.offset = source, at
         else:
-            break
+            at = at // c.ENTRY_ALIGN * c.ENTRY_ALIGN
+            if not reader.is_fatbin(source, at):
+                source.fault(errors.MALFORMED, at, "has bytes that are no HIP bundle")
+            found = reader.read(source, at, section)
+            if not reader.is_filler(found):
+                source.fault(errors.MALFORMED, at, "has a CUDA container among HIP bundles")
+        if fillers or not reader.is_filler(found):
+            made.append(found)
+        at += found.size
     return made
 
 
@@ -189,34 +187,20 @@ def _read_compressed(source: Source, section: str) -> Fatbin:
     if head.total < layout.size:
         source.fault(errors.MALFORMED, 8, f"states a compressed bundle of {head.total} bytes")
     packed = source.read(layout.size, head.total - layout.size, "compressed bundle")
-    raw = _inflate(source, packed, method, head.uncompressed, layout.size)
+    if method not in _METHODS:
+        source.fault(errors.UNSUPPORTED, 6, f"uses compression method {method}")
+    kind = _METHODS[method]
+    where = source.location(layout.size)
+    raw = compression.decompress(packed, kind, head.uncompressed, where)
     digest = struct.unpack("<Q", hashlib.md5(raw, usedforsecurity=False).digest()[:8])[0]
     if digest != head.digest:
         source.fault(errors.BAD_COMPRESSION, layout.size, "does not match its checksum")
     images, _ = _read_raw(Source(source.name, data=raw), source, 0)
     for image in images:
-        image.method = "none"
-    made = Fatbin("hip-compressed", source, 0, head.total, images, section)
-    return made
-
-
-def _inflate(
-    source: Source, packed: bytes | memoryview, method: int, size: int, offset: int
-) -> bytes:
-    where = source.location(offset)
-    if method == METHOD_ZSTD:
-        return compression.decompress(packed, "zstd", size, where)
-    if method != METHOD_ZLIB:
-        source.fault(errors.UNSUPPORTED, 6, f"uses compression method {method}")
-    if size > compression.IMAGE_LIMIT or size > (len(packed) + 64) * 1032:
-        source.fault(errors.TOO_LARGE, offset, f"claims {size} bytes from {len(packed)}")
-    try:
-        made = zlib.decompressobj().decompress(packed, size + 1)
-    except zlib.error as error:
-        source.fault(errors.BAD_COMPRESSION, offset, f"cannot be decompressed: {error}")
-    if len(made) != size:
-        source.fault(errors.BAD_COMPRESSION, offset, f"gives {len(made)} bytes, not {size}")
-    return made
+        image.blob = bytes(image.stored())
+        image.grouped, image.method = True, kind
+        image.stored_size = len(packed) * image.size // max(len(raw), 1)
+    return Fatbin("hip-compressed", source, 0, head.total, images, section, version)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -232,19 +216,23 @@ class Entry:
 
 def write_raw(entries: Sequence[Entry], stream: BinaryIO) -> None:
     """Writes a raw bundle, the empty host entry first; payloads start at multiples of 4096."""
-    everything = [Entry(HOST_ENTRY, Source("host", data=b"")), *entries]
-    table = sum(BUNDLE_ENTRY.size + len(e.target.encode()) for e in everything)
-    at = _align(len(RAW_MAGIC) + 8 + table)
-    head = bytearray(RAW_MAGIC + struct.pack("<Q", len(everything)))
+    write_entries([Entry(HOST_ENTRY, Source("host", data=b"")), *entries], stream)
+
+
+def write_entries(entries: Sequence[Entry], stream: BinaryIO, align: int = ENTRY_ALIGN) -> None:
+    """Writes a raw bundle of just these entries, the host's among them."""
+    table = sum(BUNDLE_ENTRY.size + len(e.target.encode()) for e in entries)
+    at = _align(len(RAW_MAGIC) + 8 + table, align)
+    head = bytearray(RAW_MAGIC + struct.pack("<Q", len(entries)))
     starts: list[int] = []
-    for entry in everything:
+    for entry in entries:
         name = entry.target.encode()
         head += BUNDLE_ENTRY.write(BundleEntry(at, entry.source.size, len(name))) + name
         starts.append(at)
-        at = _align(at + entry.source.size)
+        at = _align(at + entry.source.size, align)
     stream.write(head)
     position = len(head)
-    for entry, start in zip(everything, starts, strict=True):
+    for entry, start in zip(entries, starts, strict=True):
         stream.write(bytes(start - position))
         stream.writelines(entry.source.chunks())
         position = start + entry.source.size
@@ -274,8 +262,8 @@ def compress(raw: bytes, *, level: int = DEFAULT_LEVEL, version: int = 3) -> byt
     return head + packed
 
 
-def _align(offset: int) -> int:
-    return (offset + ENTRY_ALIGN - 1) // ENTRY_ALIGN * ENTRY_ALIGN
+def _align(offset: int, align: int) -> int:
+    return (offset + align - 1) // align * align
 
 
 def pack_files(

@@ -60,7 +60,7 @@ def module(source: Source) -> Module:
     if source.size >= 24 and _is_hip(source):
         from fatcrate.fatbin import hip
 
-        return Module(source.name, "hip bundle", [hip.read(source)])
+        return Module(source.name, "hip bundle", hip.read_all(source))
     kind = packer.sniff(source) if source.size else ""
     if kind == "ptx":
         return Module(source.name, "ptx", [_ptx_image(source)])
@@ -108,25 +108,42 @@ def _elf_module(source: Source) -> Module:
         [],
         _MACHINES.get(elf.machine, f"machine {elf.machine}"),
     )
-    kpacked = _kpack_note(elf)
-    made.notes.extend(kpacked)
+    made.notes.extend(kpack_notes(elf))
     for section in elf.sections:
-        if section.name not in CUDA_SECTIONS + HIP_SECTIONS:
-            continue
-        if kpacked and section.name in HIP_SECTIONS:
-            continue  # emptied when the code objects moved
-        if section.header.type == c.SHT_NOBITS:
+        if section.header.type == c.SHT_NOBITS and section.name in CUDA_SECTIONS + HIP_SECTIONS:
             made.notes.append(f"section {section.name} has no contents (a debug file)")
-            continue
+    for section in device_sections(elf):
         made.fatbins.extend(containers(source, section))
     return made
 
 
-def _kpack_note(elf: Elf) -> list[str]:
-    """A note when the file's HIP wrappers lead to ``.kpack`` files instead of a bundle."""
+def device_sections(elf: Elf) -> list[Section]:
+    """The sections of a host file that hold containers.
+
+    NOBITS sections of debug files have none, nor has ``.hip_fatbin`` where every wrapper
+    says that its code objects moved to a ``.kpack`` file.
+    """
+    hip_wrappers = set(_hip_wrappers(elf))
+    moved = hip_wrappers == {c.HIP_KPACK_MAGIC}
+    return [
+        section
+        for section in elf.sections
+        if section.name in (CUDA_SECTIONS if moved else CUDA_SECTIONS + HIP_SECTIONS)
+        and section.header.type != c.SHT_NOBITS
+        and section.header.size
+    ]
+
+
+def _hip_wrappers(elf: Elf) -> list[int]:
+    """The magic of each HIP wrapper."""
     wrappers = elf.section_bytes(names.HIP_FATBIN_WRAPPER_SECTION) or b""
     whole = len(wrappers) // WRAPPER.size * WRAPPER.size
-    kpacked = sum(w.magic == c.HIP_KPACK_MAGIC for w in WRAPPER.read_many(wrappers[:whole]))
+    return [w.magic for w in WRAPPER.read_many(wrappers[:whole])]
+
+
+def kpack_notes(elf: Elf) -> list[str]:
+    """A note when HIP wrappers of the file lead to ``.kpack`` files instead of a bundle."""
+    kpacked = _hip_wrappers(elf).count(c.HIP_KPACK_MAGIC)
     if not kpacked:
         return []
     places = _kpack_places(elf.section_bytes(c.KPACK_SECTION) or b"")
@@ -156,7 +173,7 @@ def containers(source: Source, section: Section, *, fillers: bool = False) -> li
         return reader.read_all(part, section.name, fillers=fillers)
     from fatcrate.fatbin import hip
 
-    return hip.read_all(part, section.name)
+    return hip.read_all(part, section.name, fillers=fillers)
 
 
 def _bare(source: Source, kind: str, arch: Arch | None) -> Fatbin:

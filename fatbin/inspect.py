@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from fatcrate.fatbin import describe, errors, hostfile
+from fatcrate.fatbin import describe, errors, hostfile, wanted
 from fatcrate.fatbin.source import open_source
-from fatcrate.toolchain.arch import parse_list
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.usage import formatter
 
@@ -69,7 +68,7 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     if args.sass and args.json:
         fail(errors.USAGE, "--sass", "has no JSON form")
-    required = [str(arch) for arch in parse_list(args.require)]
+    required = wanted.archs(args.require)
     gc.disable()  # a large library gives millions of small objects and no cycles
     if args.sass:
         return _sass(args)

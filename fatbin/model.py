@@ -41,7 +41,8 @@ class Image:
     compat: bytes | None = None
     target: str = ""  # AMD: the bundle entry's identifier
     blob: bytes | None = field(default=None, repr=False)  # payload of a group's member
-    grouped: bool = False  # part of a concatenated group; ``stored_size`` is its share
+    member: bytes = field(default=b"", repr=False)  # a group's member: its header in the group
+    grouped: bool = False  # of several compressed as one block; ``stored_size`` is its share
 
     @property
     def encoded(self) -> bool:
@@ -87,6 +88,7 @@ class Fatbin:
     size: int
     images: list[Image]
     section: str = ""  # the host section that it was found in
+    version: int = 0  # of a compressed HIP bundle
 
 
 @dataclass

@@ -66,9 +66,10 @@ def read_all(source: Source, section: str = "", *, fillers: bool = False) -> lis
     at = 0
     while at < source.size:
         if not is_fatbin(source, at):
-            at = _skip_zeros(source, at)
+            at = source.skip_zeros(at)
             if at >= source.size:
                 break
+            at = at // c.ENTRY_ALIGN * c.ENTRY_ALIGN
             if not is_fatbin(source, at):
                 source.fault(errors.MALFORMED, at, "has bytes that are no fatbin")
         fatbin = read(source, at, section)
@@ -76,18 +77,6 @@ def read_all(source: Source, section: str = "", *, fillers: bool = False) -> lis
             found.append(fatbin)
         at += fatbin.size
     return found
-
-
-def _skip_zeros(source: Source, at: int) -> int:
-    """The offset of the first byte that is not zero, rounded down to 8."""
-    limit = 1 << 16  # linkers pad to a page at most
-    data = bytes(source.read(at, min(limit, source.size - at), "padding"))
-    rest = data.lstrip(b"\0")
-    if not rest:
-        if source.size - at > limit:
-            source.fault(errors.MALFORMED, at, "has a long run of zeros instead of a fatbin")
-        return source.size
-    return at + (len(data) - len(rest)) // 8 * 8
 
 
 def arch_of(kind: ImageKind, sm: int, flags: int) -> Arch:
@@ -205,8 +194,11 @@ def _members(group: Image) -> list[Image]:
         if start < free or start > len(blob) or sub.stored > len(blob) - start:
             source.fault(errors.MALFORMED, at + position, "has an image outside of its group")
         free = start + sub.stored
-        made.append(_member(group, sub, part, position, blob[start:free]))
-        position += _sub_size(sub, part)
+        image = _member(group, sub, part, position, blob[start:free])
+        length = _sub_size(sub, part)
+        image.member = part[:length]
+        made.append(image)
+        position += length
     return made
 
 

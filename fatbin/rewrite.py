@@ -21,7 +21,8 @@ from fatcrate.fatbin.source import Source
 
 @dataclass
 class Summary:
-    """What a rewrite did. ``empty`` names containers that lost their last image."""
+    """What a rewrite did. ``empty`` names containers that lost their last image; ``notes``
+    tell of device code that is elsewhere."""
 
     kept: int = 0
     removed: int = 0
@@ -30,6 +31,7 @@ class Summary:
     old_size: int = 0
     new_size: int = 0
     empty: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, edited: Edited) -> None:
         """Counts one container."""
@@ -104,13 +106,7 @@ def _elf(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> 
     patches: list[Patch] = []
     shortened: list[Shortened] = []
     found_any = False
-    for section in elf.sections:
-        if (
-            section.name not in hostfile.CUDA_SECTIONS + hostfile.HIP_SECTIONS
-            or section.header.type == c.SHT_NOBITS
-            or section.header.size == 0
-        ):
-            continue
+    for section in hostfile.device_sections(elf):
         found = hostfile.containers(source, section, fillers=True)
         edited = [_unchanged(f) if reader.is_filler(f) else _checked(editor(f)) for f in found]
         for item in edited:
@@ -121,6 +117,7 @@ def _elf(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> 
             _plan_linked(section, edited, patches, dead)
         else:
             shortened.append(_plan_object(section, edited))
+    summary.notes += hostfile.kpack_notes(elf)
     if not found_any:
         stream.writelines(source.chunks())
     elif linked:
@@ -160,9 +157,11 @@ def _plan_linked(
     for item, end in zip(edited, ends, strict=True):
         start = base + item.fatbin.offset
         parts = tuple(_absolute(p, base) for p in item.parts)
-        patches.append(Patch(start, parts))
+        rest = min((item.size + 7) // 8 * 8, end - item.fatbin.offset)
         if item.size < item.fatbin.size:
-            dead.append(Dead(start + (item.size + 7) // 8 * 8, base + end))
+            parts += (bytes(rest - item.size),)
+            dead.append(Dead(start + rest, base + end))
+        patches.append(Patch(start, parts))
 
 
 def _plan_object(section: Section, edited: list[Edited]) -> Shortened:

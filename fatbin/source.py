@@ -16,6 +16,8 @@ from fatcrate.fatbin import errors
 from fatcrate.toolchain.diagnostics import Kind, Location, fail
 
 CHUNK = 1 << 20
+#: Zeros between containers: linkers pad to a page, and what ``strip`` could not cut is zero.
+ZEROS_LIMIT = 16 << 20
 
 
 class Source:
@@ -86,6 +88,21 @@ class Source:
 
     def starts_with(self, magic: bytes) -> bool:
         return self.size >= len(magic) and bytes(self.read(0, len(magic), "magic")) == magic
+
+    def skip_zeros(self, offset: int, limit: int = ZEROS_LIMIT) -> int:
+        """The offset of the first byte from ``offset`` on that is not zero, or the size.
+
+        Raises FC0402 when more than ``limit`` zeros do not reach the end.
+        """
+        at = offset
+        while at < self.size:
+            if at - offset > limit:
+                self.fault(errors.MALFORMED, offset, "has a long run of zeros, no container")
+            data = bytes(self.read(at, min(1 << 16, self.size - at), "padding"))
+            if rest := data.lstrip(b"\0"):
+                return at + len(data) - len(rest)
+            at += len(data)
+        return self.size
 
     def location(self, offset: int) -> Location:
         """``offset`` of this window as a place in the file."""

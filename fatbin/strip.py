@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from fatcrate.fatbin import describe, edit, errors, rewrite
+from fatcrate.fatbin import describe, edit, errors, rewrite, wanted
 from fatcrate.fatbin.source import open_source
-from fatcrate.toolchain.arch import parse_list
 from fatcrate.toolchain.atomic import atomic_output
 from fatcrate.toolchain.diagnostics import Diagnostic, fail, report
 
@@ -46,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate strip``. Raises FC0414 when no image would be left."""
     args = parser().parse_args(argv)
-    if not args.keep and not args.kernels:
+    archs = wanted.archs(args.keep)
+    if not archs and not args.kernels:
         fail(errors.USAGE, "strip", "nothing to do: give --keep or --kernels")
-    archs = [str(arch) for arch in parse_list(args.keep)]
     summary = run(args.file, args.output, edit.keeper(archs, args.kernels))
     print(sentence(args.output, summary))
     return 0
@@ -61,7 +60,8 @@ def run(file: str, output: str, editor: edit.Editor) -> rewrite.Summary:
         with atomic_output(output) as stream:
             rewrite.rewrite(source, editor, stream, summary)
             if not summary.kept and not summary.removed:
-                fail(errors.NOT_RECOGNISED, file, "holds no device code")
+                why = summary.notes or ["holds no device code"]
+                fail(errors.NOT_RECOGNISED, file, "; ".join(why))
             if not summary.kept:
                 fail(
                     errors.NOTHING_LEFT,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from fatcrate.fatbin import codeobject, hip
+from fatcrate.fatbin import codeobject, hip, hostfile
+from fatcrate.fatbin.model import Fatbin
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.diagnostics import FatcrateError
 from hypothesis import given
@@ -149,6 +150,146 @@ def test_strip_extract_and_recompress(objects: Path, tmp_path: Path) -> None:
     assert done.stdout.split() == [f"k.{i}.{arch}.hsaco" for i, arch in enumerate(_ARCHS, 2)]
 
 
+_WRAPPED = """\
+.section .hip_fatbin,"a",@progbits
+.balign 4096
+first: .incbin "BUNDLE"
+.balign 4096
+second: .incbin "BUNDLE"
+.section .hipFatBinSegment,"aw",@progbits
+.balign 8
+.globl wrappers
+wrappers: .long 0x48495046, 1
+.quad first, 0
+.long 0x48495046, 1
+.quad second, 0
+.section .note.GNU-stack,"",@progbits
+"""
+_MAIN = """\
+#include <stdio.h>
+extern struct { unsigned magic, version; const char *data; void *more; } wrappers[2];
+int main(void) {
+    for (int i = 0; i < 2; i++) printf("%.4s\\n", wrappers[i].data);
+    return 0;
+}
+"""
+#: What kpack leaves of a bundle: zeros, and a wrapper that says so.
+_MIXED = """\
+.section .hip_fatbin
+.zero 300000
+.section .hipFatBinSegment
+.long 0x4B504948, 1
+.quad 0, 0
+"""
+_FORMS = {"raw": "__CL", "v2": "CCOB", "v3": "CCOB"}
+
+
+def _offloading(folder: Path, name: str) -> list[str]:
+    """The code objects that llvm-objdump finds in a linked file."""
+    argv = [_llvm("llvm-objdump"), "--offloading", name]
+    done = subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True)
+    return [line.rpartition("--")[2] for line in done.stdout.splitlines() if "amdgcn" in line]
+
+
+def _hip(path: Path) -> list[Fatbin]:
+    return hostfile.module(Source(path.name, data=path.read_bytes())).fatbins
+
+
+@pytest.mark.parametrize("link", ["-pie", "-no-pie", "-static", "-shared"])
+@pytest.mark.parametrize("form", sorted(_FORMS))
+def test_linked_files(objects: Path, tmp_path: Path, form: str, link: str) -> None:
+    """Two bundles, as hipcc links them: pruned and stored anew where they lie."""
+    version = 2 if form == "v2" else 3
+    _bundler(objects, "bundle", *([] if form == "raw" else ["-compress"]), version=version)
+    (tmp_path / "w.s").write_text(_WRAPPED.replace("BUNDLE", str(objects / "bundle")))
+    (tmp_path / "main.c").write_text(_MAIN)
+    command = ["gcc", link, "-fPIC", "main.c", "w.s", "-o", "old"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert _offloading(tmp_path, "old") == list(_ARCHS) * 2
+
+    def check(name: str, archs: list[str], magic: str) -> None:
+        assert _offloading(tmp_path, name) == archs * 2
+        found = _hip(tmp_path / name)
+        assert [str(i.arch) for f in found for i in f.images if i.arch] == archs * 2
+        assert {f.version for f in found} == {0 if magic == "__CL" else version}
+        for image in [i for f in found for i in f.images if i.arch]:
+            assert bytes(image.payload) == (objects / f"{image.arch}.hsaco").read_bytes()
+        if link != "-shared":
+            assert subprocess.check_output([tmp_path / name], text=True) == f"{magic}\n" * 2
+        told = subprocess.run(["readelf", "-lSW", name], cwd=tmp_path, capture_output=True)
+        assert told.returncode == 0 and not told.stderr
+
+    done = fatcrate("strip", "--keep", "gfx942", "-o", tmp_path / "less", tmp_path / "old")
+    assert done.code == 0, done.stderr
+    check("less", ["gfx942"], _FORMS[form])
+    saved = (tmp_path / "old").stat().st_size - (tmp_path / "less").stat().st_size
+    assert saved >= (16_000 if form == "raw" else 0)
+    keep = ",".join(_ARCHS)
+    done = fatcrate("strip", "--keep", keep, "-o", tmp_path / "all", tmp_path / "old")
+    assert (tmp_path / "all").read_bytes() == (tmp_path / "old").read_bytes()
+    done = fatcrate("recompress", "--mode", "size", "-o", tmp_path / "small", tmp_path / "old")
+    assert done.code == 0, done.stderr
+    check("small", list(_ARCHS), "CCOB")
+    done = fatcrate("strip", "--keep", "gfx1100", "-o", tmp_path / "again", tmp_path / "small")
+    assert done.code == 0, done.stderr
+    check("again", ["gfx1100"], "CCOB")
+
+
+def test_linked_for_aarch64(objects: Path, tmp_path: Path) -> None:
+    """Cuts follow pages of 64 KiB there, so up to that many zeros stay between bundles."""
+    _bundler(objects, "bundle")
+    data = (objects / "bundle").read_bytes()
+    _pad = data + bytes(70_000 - len(data))  # zeros behind a bundle
+    (tmp_path / "padded").write_bytes(_pad)
+    (tmp_path / "w.s").write_text(_WRAPPED.replace("BUNDLE", "padded"))
+    (tmp_path / "main.c").write_text(_MAIN)
+    command = ["aarch64-linux-gnu-gcc", "-static", "main.c", "w.s", "-o", "old"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = fatcrate("strip", "--keep", "gfx942", "-o", tmp_path / "less", tmp_path / "old")
+    assert done.code == 0, done.stderr
+    assert _offloading(tmp_path, "less") == ["gfx942"] * 2
+    assert subprocess.check_output(["qemu-aarch64", tmp_path / "less"], text=True) == "__CL\n" * 2
+    assert [f.offset % 4096 for f in _hip(tmp_path / "less")] == [0, 0]
+
+
+def test_entries_of_other_bundles_stay(objects: Path, tmp_path: Path) -> None:
+    """The host's entry, its name and contents, features, order and alignment."""
+    names_of = ["hip-amdgcn-amd-amdhsa--gfx90a:xnack+", "host-aarch64-unknown-linux--"]
+    names_of += ["hip-amdgcn-amd-amdhsa--gfx90a:xnack-", "hip-amdgcn-amd-amdhsa--gfx942"]
+    entries = [
+        hip.Entry(name, Source("k", data=bytes([n]) * (900 + n))) for n, name in enumerate(names_of)
+    ]
+    for align in (1, 8, 256):
+        with (tmp_path / "k.hipfb").open("wb") as stream:
+            hip.write_entries(entries, stream, align)
+        out = tmp_path / "less.hipfb"
+        keep = "gfx90a:xnack+,gfx942"
+        done = fatcrate("strip", "--keep", keep, "-o", out, tmp_path / "k.hipfb")
+        assert done.code == 0, done.stderr
+        (found,) = _hip(out)
+        assert [(i.target, bytes(i.payload)) for i in found.images] == [
+            (e.target, bytes(e.source.all())) for n, e in enumerate(entries) if n != 2
+        ]
+        assert all(i.payload_offset % align == 0 for i in found.images)
+        assert out.stat().st_size <= (tmp_path / "k.hipfb").stat().st_size - 900
+        argv = [_llvm("clang-offload-bundler"), "-type=o", "-list", f"-input={out}"]
+        told = subprocess.check_output(argv, text=True)
+        assert sorted(told.split()) == sorted(n for n in names_of if "xnack-" not in n)
+    done = fatcrate("strip", "--keep", "gfx90a", "-o", tmp_path / "l", tmp_path / "k.hipfb")
+    assert [i.target for f in _hip(tmp_path / "l") for i in f.images] == names_of[:3]
+    done = fatcrate("extract", "--arch", "gfx90a:xnack-", "-o", tmp_path, tmp_path / "k.hipfb")
+    assert done.stdout == "k.3.gfx90a.hsaco\n"
+
+
+def test_sizes_of_compressed_bundles(objects: Path) -> None:
+    """Each code object has its share of the compressed bytes."""
+    packed = _bundler(objects, "v3.hipfb", "-compress")
+    (found,) = hip.read_all(Source("k", data=packed + bytes(50_000) + packed))[1:]
+    assert found.offset == len(packed) + 50_000
+    assert {i.method for i in found.images} == {"zstd"}
+    assert 0.5 * len(packed) < sum(i.stored_size for i in found.images) <= len(packed)
+
+
 def test_faults_of_the_packer(objects: Path, tmp_path: Path) -> None:
     def pack(*images: str) -> str:
         done = fatcrate("pack", "-o", tmp_path / "k", *images)
@@ -161,7 +302,8 @@ def test_faults_of_the_packer(objects: Path, tmp_path: Path) -> None:
     assert "do not go into one file" in pack(f"gfx942={gfx942}", f"sm_90={gfx942}")
 
 
-def test_kpack_wrappers_are_recognised(tmp_path: Path) -> None:
+@pytest.mark.parametrize("linked", [False, True])
+def test_kpack_wrappers_are_recognised(tmp_path: Path, linked: bool) -> None:
     """ROCm's kpack moves code objects out of the library and marks the wrapper."""
     reference = msgpack.packb({"kernel_name": "lib.so", "kpack_search_paths": ["../k.kpack"]})
     (tmp_path / "ref").write_bytes(reference)
@@ -170,10 +312,28 @@ def test_kpack_wrappers_are_recognised(tmp_path: Path) -> None:
         '.section .hip_fatbin,"a"\n.zero 200000\n'
         '.section .rocm_kpack_ref,"a"\nref: .incbin "ref"\n'
     )
-    subprocess.run(["as", "k.s", "-o", "k.o"], cwd=tmp_path, check=True)
-    done = fatcrate("inspect", tmp_path / "k.o")
+    command = ["gcc", "-shared", "k.s", "-o", "k"] if linked else ["as", "k.s", "-o", "k"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = fatcrate("inspect", tmp_path / "k")
     assert done.code == 0
-    assert "1 HIPK wrapper(s); the code objects are in kpack files: ../k.kpack" in done.stdout
+    message = "1 HIPK wrapper(s); the code objects are in kpack files: ../k.kpack"
+    assert message in done.stdout
+    for command in (["strip", "--keep", "gfx942"], ["recompress"]):
+        done = fatcrate(*command, "-o", tmp_path / "out", tmp_path / "k")
+        assert (done.code, message in done.stderr) == (1, True), done.stderr
+    done = fatcrate("extract", "-o", tmp_path, tmp_path / "k")
+    assert (done.code, message in done.stderr) == (1, True), done.stderr
+
+
+def test_a_file_with_both_kinds_of_wrapper(objects: Path, tmp_path: Path) -> None:
+    """Bundles are listed though another library, linked in, has its code in a kpack file."""
+    _bundler(objects, "bundle")
+    text = _WRAPPED.replace("BUNDLE", str(objects / "bundle")) + _MIXED
+    (tmp_path / "w.s").write_text(text)
+    subprocess.run(["gcc", "-shared", "w.s", "-o", "k"], cwd=tmp_path, check=True)
+    done = fatcrate("inspect", tmp_path / "k")
+    assert done.code == 0 and "1 HIPK wrapper(s)" in done.stdout
+    assert done.stdout.count("hsaco") == 2 * len(_ARCHS)
 
 
 @given(st.lists(st.tuples(st.text("abc-:+", max_size=9), st.binary(max_size=99)), max_size=4))

@@ -213,6 +213,26 @@ def test_plain_containers(folder: Path) -> None:
     assert _size(folder / "less.fatbin") == 16 + 80 + 60_000
 
 
+@pytest.mark.parametrize("mode", ["default", "size", "speed"])
+@pytest.mark.parametrize(
+    ("cubins", "texts"), [(["86", "100"], ["90"]), (["80", "86"], []), ([], ["80"]), (["103"], [])]
+)
+def test_parts_of_concatenated_groups(
+    tools: Tools, tmp_path: Path, mode: str, cubins: list[str], texts: list[str]
+) -> None:
+    """What stays of a group is what libnvfatbin packs of it."""
+
+    def group(cubins: list[str], texts: list[str]) -> bytes:
+        items = [nvidia.Item("cubin", images.cubin(tools.ptxas, a), a, f"id{a}") for a in cubins]
+        items += [nvidia.Item("ptx", images.ptx(a), a, f"ptx{a}", "-O3") for a in texts]
+        return nvidia.pack(items, ["-concat", f"-compress-mode={mode}"])
+
+    (tmp_path / "k").write_bytes(group(["80", "86", "90", "100", "103"], ["80", "90"]))
+    keep = [f"sm_{arch}" for arch in cubins] + [f"compute_{arch}" for arch in texts]
+    _strip(tmp_path / "k", tmp_path / "less", ",".join(keep))
+    assert (tmp_path / "less").read_bytes() == group(cubins, texts)
+
+
 def test_by_kernels(tools: Tools, tmp_path: Path) -> None:
     inputs = [
         packer.Input("cubin", parse_one(f"sm_{arch}"), Source("k", data=data))
