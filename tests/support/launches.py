@@ -10,7 +10,9 @@ round. An argument is
 * ``KIND:LENGTH`` or ``KIND:LENGTH:BOUND``: a random array. LENGTH is arithmetic over ``n`` (a
   size drawn per round: none, one, odd, more than the threads …), ``threads`` and ``blocks`` (of
   the launch), and ``block`` (threads in a block). Integers with a bound lie below it; floats
-  with the bound ``finite`` are of ordinary size, others hold NaN, infinities, subnormals too;
+  with the bound ``finite`` are of ordinary size, others hold NaN, infinities, subnormals too.
+  Integers with the bound ``offsets`` begin with 0 and rise by 0 to 7 each, and with the bound
+  ``text`` they are bytes of numbers and their punctuation;
 * any other text: such arithmetic, a number for a scalar;
 * a list of an argument and a count: the argument that many times.
 
@@ -61,6 +63,9 @@ SHAPES: tuple[tuple[Shape, Shape], ...] = (
 )
 SIZES = (33, 0, 1, 255, 2, 64, 7, 1000)
 QUICK, FULL = 3, 12  # rounds
+#: Offsets rise by less than this.
+OFFSET_RISE = 8
+_TEXT = b"0123456789" * 3 + b"--,,.eE [] truefalse\xc3\xa4"
 
 _KINDS = {
     "bool": np.dtype(np.bool_),
@@ -158,6 +163,11 @@ def values(rng: np.random.Generator, kind: str, length: int, bound: str) -> Arra
     if dtype.kind == "f":
         return _floats(rng, dtype, length, finite=bound == "finite")
     limits = np.iinfo(dtype)
+    if bound == "offsets":
+        rises = rng.integers(0, OFFSET_RISE, length)
+        return (np.cumsum(rises) - rises[:1].sum()).astype(dtype)
+    if bound == "text":
+        return rng.choice(np.frombuffer(_TEXT, np.uint8), length).astype(dtype)
     if bound:
         return rng.integers(0, int(bound), length, dtype=dtype)
     made = rng.integers(limits.min, limits.max, length, dtype=dtype, endpoint=True)

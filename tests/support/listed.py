@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,9 @@ TABLES = Path(__file__).parent.parent / "cases" / "bits" / "tables.toml"
 MODULES: list[dict[str, Any]] = tomllib.loads(TABLES.read_text())["module"]
 NAMES = [f"{m['source']}:{m['target']}" if "target" in m else str(m["source"]) for m in MODULES]
 
+#: What a project is built for, where that is not one architecture alone.
+ARCHS = {"tests/cases/kernels": "sm_75,sm_90,sm_120"}
+
 
 @dataclass
 class Shelf:
@@ -33,12 +38,28 @@ class Shelf:
         """The linked module and its manifest."""
         source = self.root / module["source"]
         if source not in self.built:
-            place = self.factory.mktemp(source.stem)
-            self.built[source] = (self.link if source.suffix else self.build)(source, place)
+            self.built[source] = self.once(source)
         target = module.get("target", source.stem)
         out = self.built[source]
         linked = out / f"{target}.bc" if source.suffix else out / target / "linked.bc"
         return linked, out / f"{target}.manifest.json"
+
+    def once(self, source: Path) -> Path:
+        """Builds a source, once for all workers of a run: the first does it, others wait."""
+        base = self.factory.getbasetemp()
+        shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        place = shared / "shelf" / str(source.relative_to(self.root)).replace("/", "-")
+        place.mkdir(parents=True, exist_ok=True)
+        note = place / "built"
+        with (place / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not note.exists():
+                folder = place / "build"
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                built = (self.link if source.suffix else self.build)(source, folder)
+                note.write_text(str(built))
+        return Path(note.read_text())
 
     def link(self, source: Path, place: Path) -> Path:
         """A file of kernels."""
@@ -52,7 +73,7 @@ class Shelf:
         return place
 
     def build(self, source: Path, place: Path) -> Path:
-        """A project, for one architecture; one of cargo's is imported first."""
+        """A project, for one architecture or those of ``ARCHS``; cargo's is imported first."""
         project = place / "project"
         shutil.copytree(source, project, ignore=shutil.ignore_patterns("fatcrate-out", "target"))
         if not (project / "fatcrate.yaml").exists():
@@ -60,7 +81,8 @@ class Shelf:
                 gpu = str(self.root / "toolchain/device/gpu")
                 manifest.write_text(manifest.read_text().replace("@GPU@", gpu))
             fatcrate("import", "--offline", cwd=project)
-        fatcrate("build", "--archs", "sm_80", cwd=project)
+        archs = ARCHS.get(str(source.relative_to(self.root)), "sm_80")
+        fatcrate("build", "--archs", archs, cwd=project)
         return project / "fatcrate-out"
 
 
