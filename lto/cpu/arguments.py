@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from fatcrate.lto.cpu import errors
+from fatcrate.lto.cpu.elements import Element
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic
 from fatcrate.toolchain.manifest import Kernel, Parameter
 
@@ -95,13 +96,18 @@ def _array(parameter: Parameter, value: Argument) -> npt.NDArray[Any] | None:
         )
     if not value.flags.c_contiguous:
         raise _Bad("the array is not contiguous", "copy it: `np.ascontiguousarray(a)`")
-    wanted = _RUST_DTYPES.get(parameter.rust_type.removeprefix("*const ").removeprefix("*mut "))
+    wanted = _RUST_DTYPES.get(_pointee(parameter.rust_type))
     if wanted is not None and value.dtype != np.dtype(wanted):
         raise _Bad(
             f"wants an array of {wanted}, not of {value.dtype}",
             f"convert it: `a.astype(np.{wanted})`, or reinterpret it: `a.view(np.{wanted})`",
         )
     return value
+
+
+def _pointee(rust_type: str) -> str:
+    """``f32`` of ``*mut f32``."""
+    return rust_type.removeprefix("*const ").removeprefix("*mut ")
 
 
 def _name(value: object) -> str:
@@ -147,6 +153,62 @@ def plan(kernel: Kernel, arguments: Sequence[Argument]) -> Plan:
             complain(f"{describe(parameter)}: {bad}", bad.remedy)
     faults.check()
     return Plan(tuple(values), tuple(arrays))
+
+
+def with_types(kernel: Kernel, types: Sequence[str]) -> Kernel:
+    """The kernel with the Rust types of its machine parameters as somebody told them.
+
+    Raises FC0603 where they contradict what the manifest knows.
+    """
+    told = [" ".join(text.split()) for text in types]
+    faults = Collector()
+    if len(told) != len(kernel.parameters):
+        message = f"takes {len(kernel.parameters)} parameters, {len(told)} types are told"
+        faults.add(Diagnostic(errors.BAD_ARGUMENT, kernel.name, message))
+        faults.check()
+    for parameter, text in zip(kernel.parameters, told, strict=True):
+        if not _fits(parameter, text):
+            remedy = f"one of {', '.join(_RUST_DTYPES)}, or *const or *mut and one of these"
+            message = f"{describe(parameter)}: it cannot be told to be {text!r}"
+            faults.add(Diagnostic(errors.BAD_ARGUMENT, kernel.name, message, remedy))
+    faults.check()
+    typed = [p._replace(rust_type=t) for p, t in zip(kernel.parameters, told, strict=True)]
+    return kernel._replace(parameters=typed)
+
+
+def _fits(parameter: Parameter, text: str) -> bool:
+    inner = _pointee(text)
+    if inner not in _RUST_DTYPES:
+        return False
+    known = _pointee(parameter.rust_type)
+    if parameter.cls == "pointer":
+        return inner != text and (known not in _RUST_DTYPES or known == inner)
+    dtype = np.dtype(_RUST_DTYPES[inner])
+    is_float = parameter.cls == "float"
+    return inner == text and (dtype.kind == "f") == is_float and dtype.itemsize == parameter.size
+
+
+def check_elements(kernel: Kernel, planned: Plan, elements: Sequence[Element | None]) -> None:
+    """Compares the arrays with what the kernel's code does behind pointers of unknown type.
+
+    Bytes, complex numbers and records may stand for anything. Raises FC0603.
+    """
+    faults = Collector()
+    for parameter, value, element in zip(kernel.parameters, planned.values, elements, strict=False):
+        if element is None or not isinstance(value, int) or parameter.rust_type:
+            continue
+        dtype = planned.arrays[value].dtype
+        if dtype.kind not in "iuf" or dtype.itemsize in (1, element.size):
+            continue
+        if element.kind:
+            to = f"np.{_RUST_DTYPES[str(element)]}"
+            remedy = f"convert it: `a.astype({to})`, or reinterpret it: `a.view({to})`"
+        else:
+            remedy = f"give an array of {element}"
+        message = f"the kernel's code takes it for {element}, the array is of {dtype}"
+        text = f"{describe(parameter)}: {message}"
+        faults.add(Diagnostic(errors.BAD_ARGUMENT, kernel.name, text, remedy))
+    faults.check()
 
 
 def _place(arrays: list[npt.NDArray[Any]], array: npt.NDArray[Any] | None) -> int | None:

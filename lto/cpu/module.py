@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from fatcrate.lto.cpu import errors, faults, wire
 from fatcrate.lto.cpu.arena import GUARD_BYTES, Arena
-from fatcrate.lto.cpu.arguments import Argument, plan
-from fatcrate.lto.cpu.prepare import STAGES, Stage, machine
+from fatcrate.lto.cpu.arguments import Argument, check_elements, plan, with_types
+from fatcrate.lto.cpu.prepare import STAGES, Entry, Stage, machine
 from fatcrate.lto.cpu.process import Died, Worker
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
@@ -140,6 +140,7 @@ class Module:
         grid: Size,
         block: Size,
         args: Sequence[Argument] = (),
+        types: Sequence[str] = (),
         shared_bytes: int = 0,
         schedule: str = IN_ORDER,
         timeout: float | None = TIMEOUT,
@@ -151,9 +152,13 @@ class Module:
         """Runs a kernel and writes the arrays in ``args`` back, except read-only ones.
 
         ``args`` has a value for each machine parameter, in order: an int or float for a
-        scalar, a NumPy array (or None, a null pointer) for a pointer. ``shared_bytes`` is the
-        size of dynamic shared memory. ``schedule`` is the order in which threads and blocks
-        take turns: ``"in-order"`` or ``"shuffled:SEED"``. ``timeout`` is in seconds.
+        scalar, a NumPy array (or None, a null pointer) for a pointer. ``types`` are the
+        parameters' Rust types, such as ``["u32", "*const f32"]``; the arguments are checked
+        against them. Without them the manifest's count, which knows types of crates with debug
+        information; else an array is refused whose elements have another size than those that
+        the code indexes. ``shared_bytes`` is the size of dynamic shared memory. ``schedule`` is
+        the order in which threads and blocks take turns: ``"in-order"`` or
+        ``"shuffled:SEED"``. ``timeout`` is in seconds.
 
         Shared memory is filled with 0xFF before each block. Raises :class:`FatcrateError`
         when the launch does not fit (FC0601 to FC0603), a thread traps (FC0604, unless
@@ -162,7 +167,7 @@ class Module:
         takes too long (FC0608), or reaches what the CPU does not have (FC0609). The arrays are
         unchanged then.
         """
-        kernel = self._kernel(name)
+        kernel = with_types(self._kernel(name), types) if types else self._kernel(name)
         dims = _dims("grid", grid, _GRID_LIMITS), _dims("block", block, _BLOCK_LIMITS)
         _check_block(kernel, dims[1], shared_bytes)
         if divergence not in DIVERGENCES:
@@ -176,7 +181,8 @@ class Module:
             lenient=divergence == "allow",
         )
         planned = plan(kernel, args)
-        self._start(kernel, timeout)
+        entry = self._start(kernel, timeout)
+        check_elements(kernel, planned, entry.elements)
         arena = Arena(planned.arrays, guard_bytes)
         try:
             request = request.with_arguments(planned.values, arena)
@@ -237,7 +243,7 @@ class Module:
         blocks = grid[0] * grid[1] * grid[2]
         return Result(request.kernel, blocks, ran.threads, ran.seconds, traps, ran.trap_count)
 
-    def _start(self, kernel: Kernel, timeout: float | None) -> None:
+    def _start(self, kernel: Kernel, timeout: float | None) -> Entry:
         """Starts the worker if need be; checks that the kernel can run."""
         if self._loaded is None:
             self._load(timeout)
@@ -266,6 +272,7 @@ class Module:
                     for reason in entry.refused
                 )
             )
+        return entry
 
     def _load(self, timeout: float | None) -> None:
         worker = Worker()

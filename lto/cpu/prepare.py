@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 from fatcrate.lto import layout, pipeline, runtime, symbols
 from fatcrate.lto.codegen import LEVELS
-from fatcrate.lto.cpu import errors, hostmath, irtext, opening, retarget
+from fatcrate.lto.cpu import elements, errors, hostmath, irtext, opening, retarget
 from fatcrate.lto.cpu.sites import Site
 from fatcrate.lto.engine import Engine, Module, Target, Tuning
 from fatcrate.toolchain import names
@@ -62,6 +62,7 @@ class Entry:
     offsets: tuple[int, ...]
     shared: tuple[retarget.SharedArray, ...]
     refused: tuple[str, ...]  # why it cannot run here
+    elements: tuple[elements.Element | None, ...] = ()  # behind pointers, where the code tells
 
 
 @dataclass
@@ -103,10 +104,12 @@ def prepare(
 
     Raises :class:`EngineError` when LLVM refuses the input.
     """
-    text = irtext.parse(_staged(engine, linked, stage, opt_level))
-    kernels = [n for n, f in text.functions.items() if re.search(r"\bptx_kernel\b", f.header)]
+    merged = irtext.parse(engine.parse_bitcode(linked).text())
+    behind = {name: elements.of_kernel(merged.functions, name) for name in _kernels(merged)}
+    text = irtext.parse(_staged(engine, merged, stage, opt_level))
+    kernels = _kernels(text)
     result = retarget.retarget(text)
-    entries = {name: _entry(result, name) for name in kernels}
+    entries = {name: _entry(result, name, behind.get(name, ())) for name in kernels}
     module = engine.parse_text(text.render())
     module.set_target(host.target.triple, host.layout)
     for name in kernels:  # a kernel called `sin` must not be taken for libm's
@@ -133,9 +136,12 @@ def prepare(
     return Prepared(module, entries, result.sites, hostmath.host_symbols(math))
 
 
-def _staged(engine: Engine, linked: bytes, stage: Stage, opt_level: str) -> str:
+def _kernels(text: irtext.Text) -> list[str]:
+    return [n for n, f in text.functions.items() if re.search(r"\bptx_kernel\b", f.header)]
+
+
+def _staged(engine: Engine, text: irtext.Text, stage: Stage, opt_level: str) -> str:
     """Phases 1 and 2: the module's text as the retargeting takes it."""
-    text = irtext.parse(engine.parse_bitcode(linked).text())
     opening.open_bodies(text)
     module = engine.parse_text(text.render())
     module.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
@@ -161,7 +167,9 @@ def _parameters(header: str) -> list[str]:
     return [re.sub(r' %(?:"[^"]*"|\S+)$', "", text) for text in layout.split(inner)]
 
 
-def _entry(result: retarget.Retargeted, name: str) -> Entry:
+def _entry(
+    result: retarget.Retargeted, name: str, behind: tuple[elements.Element | None, ...]
+) -> Entry:
     header = result.text.functions[name].header
     slots = layout.parameters(header)
     reached = result.reach(name)
@@ -179,6 +187,7 @@ def _entry(result: retarget.Retargeted, name: str) -> Entry:
         tuple(layout.offsets(slots)),
         tuple(array for key, array in result.shared.items() if key in reached),
         tuple(refused),
+        behind,
     )
 
 

@@ -91,6 +91,12 @@ def parser(front: Front) -> argparse.ArgumentParser:
     add("--grid", default="1", metavar="X[,Y[,Z]]", help="blocks (default: 1)")
     add("--block", default="1", metavar="X[,Y[,Z]]", help="threads per block (default: 1)")
     add("--arg", action="append", default=[], metavar="ARG", help="an argument; see below")
+    add(
+        "--types",
+        default="",
+        metavar="LIST",
+        help="Rust types of the parameters, which arguments must have: 'u32,f32,*mut f32'",
+    )
     add("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory")
     front.add_options(p)
     add("--module", metavar="LINKED.bc", help="run this linked module instead of a target's")
@@ -261,6 +267,7 @@ def main(argv: list[str], front: Front) -> int:
             grid=grid,  # type: ignore[arg-type]
             block=block,  # type: ignore[arg-type]
             args=[g.value for g in given],
+            types=args.types.split(",") if args.types else (),
             shared_bytes=args.shared_bytes,
             schedule=args.schedule,
             timeout=args.timeout,

@@ -196,3 +196,14 @@ def test_module_and_manifest_must_belong_together(shelf: Shelf, tmp_path: Path) 
         pytest.raises(cpu.FatcrateError, match=r"FC0612.*does not define it"),
     ):
         module.launch("queries", grid=1, block=1, args=[np.zeros(2, np.uint32)])
+
+
+def test_elements_of_another_size_are_refused(load: Load) -> None:
+    """The crate has no debug information: the code tells."""
+    module, args = load("faults"), [np.zeros(3), 1]
+    with pytest.raises(cpu.FatcrateError, match="the kernel's code takes it for f32, the array"):
+        module.launch("write_at", grid=1, block=1, args=args)
+    types = ["*mut f32", "i64"]
+    with pytest.raises(cpu.FatcrateError, match="wants an array of float32, not of int32"):
+        module.launch("write_at", grid=1, block=1, args=[np.zeros(3, "i4"), 1], types=types)
+    module.launch("write_at", grid=1, block=1, args=[np.zeros(3, "f4"), 1], types=types)
