@@ -59,7 +59,11 @@ def parser() -> argparse.ArgumentParser:
         help="generate each arch by itself even where the PTX would be the same",
     )
     p.add_argument(
-        "--jobs", type=int, default=2, metavar="N", help="archs at a time (default: %(default)s)"
+        "--jobs",
+        type=int,
+        default=2,
+        metavar="N",
+        help="processes at a time, for archs and parts of large modules (default: %(default)s)",
     )
     p.add_argument("--opt-level", default="3", choices=sorted(LEVELS), help="default: %(default)s")
     p.add_argument(
@@ -126,9 +130,18 @@ def _add_policy(p: argparse.ArgumentParser) -> None:
     )
 
 
-def ptx_isa(toolchain: identity.Identity, arch: archs.Arch, min_driver: int | None) -> str:
-    """The PTX ISA version to generate. Raises FC0211 for an arch that cannot be built."""
-    chosen = toolchain.ptx_isa_for(arch, min_driver)
+#: The first PTX ISA that has labels in sections, which debug information refers to.
+_DEBUG_ISA = "7.0"
+
+
+def ptx_isa(
+    toolchain: identity.Identity, arch: archs.Arch, min_driver: int | None, debug: bool = False
+) -> str:
+    """The PTX ISA version to generate; ``debug``: the text holds debug sections.
+
+    Raises FC0211 for an arch that cannot be built, FC0236 for a driver that is too old.
+    """
+    chosen = toolchain.ptx_isa_for(arch, min_driver, _DEBUG_ISA if debug else "0")
     if arch.is_ptx or min_driver is not None:
         return chosen
     newest = min(toolchain.llvm.max_ptx_isa, toolchain.ptxas.max_ptx_isa, key=numbers)
@@ -163,9 +176,10 @@ def _jobs(
     engine = choose(args.engine, toolchain.rustc.llvm)
     with open(args.linked, "rb") as stream:
         linked = stream.read()
+    debug = args.debug == "full" and policy.has_debug_info(linked)
     jobs = []
     for each in wanted:
-        isa = ptx_isa(toolchain, each.arch, args.min_driver)
+        isa = ptx_isa(toolchain, each.arch, args.min_driver, debug)
         features = f"+ptx{isa.replace('.', '')}"
         target = Target(names.NVPTX_TRIPLE, each.arch.target_cpu, features, level)
         job = generate.Job(linked, args.linked, each.arch, target, tuning, chosen, engine)

@@ -5,7 +5,8 @@ declare), computes ``frem`` as ``x - trunc(x / y) * y``, which is wrong for larg
 and has no aliases of variables. Rust gives all of these a meaning, so LINK replaces them:
 division and conversion by compiler_builtins, ``frem`` by libdevice's exact ``fmod``, an alias
 by what it stands for. Statics that ask for memory by section name get it: ``.constant`` and
-``.shared`` become address spaces 4 and 3.
+``.shared`` become address spaces 4 and 3. CUDA C++'s ``extern __shared__ T name[]`` is the
+dynamic shared memory, whatever its name and type.
 
 Modules are rewritten only where :func:`rewrite` finds something to do.
 """
@@ -13,9 +14,10 @@ Modules are rewritten only where :func:`rewrite` finds something to do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fatcrate.lto import layout
+from fatcrate.toolchain import names
 
 _DIVISIONS = {
     "sdiv": "__divti3",
@@ -161,7 +163,8 @@ def _temporary(result: str, part: str) -> str:
     return "%fc." + re.sub(r"\W", "_", result[1:]) + "." + part
 
 
-_MARKS = (" i128 ", " frem ", " alias ", ', section ".', " extern_weak ")
+_UNSIZED = " addrspace(3) global [0 x "
+_MARKS = (" i128 ", " frem ", " alias ", ', section ".', " extern_weak ", _UNSIZED)
 
 
 def rewrite(text: str) -> str | None:
@@ -182,6 +185,8 @@ def rewrite(text: str) -> str | None:
         made = _null_weak(made)
     if ', section "' in made:
         made = _place_sections(made)
+    if _UNSIZED in made:
+        made = _unite_dynamic_shared(made)
     if made == text:
         return None
     missing = [
@@ -218,9 +223,13 @@ def _resolve_aliases(text: str) -> str:
             copies.append(kernel[0].replace(f"{target}(", f"@{name}(", 1))
             del resolved[name]
     if resolved:
-        names = "|".join(re.escape(name) for name in sorted(resolved, key=len, reverse=True))
-        text = re.sub(rf"@({names})(?![-\w$.])", lambda m: resolved[m[1]], text)
+        text = re.sub(rf"@({_any(resolved)})(?![-\w$.])", lambda m: resolved[m[1]], text)
     return text + "\n" + "\n".join(copies)
+
+
+def _any(found: Iterable[str]) -> str:
+    """A regular expression that matches any of these names, the longest first."""
+    return "|".join(re.escape(name) for name in sorted(found, key=len, reverse=True))
 
 
 _WEAK = re.compile(
@@ -236,8 +245,7 @@ def _null_weak(text: str) -> str:
     if not absent:
         return text
     text = _WEAK.sub("", text)
-    names = "|".join(re.escape(name) for name in sorted(absent, key=len, reverse=True))
-    return re.sub(rf"(?:{names})(?![-\w$.\"])", "null", text)
+    return re.sub(rf"(?:{_any(absent)})(?![-\w$.\"])", "null", text)
 
 
 def _place_sections(text: str) -> str:
@@ -263,6 +271,24 @@ def _place_sections(text: str) -> str:
 
     text = _SECTION.sub(place, text)
     if moved:
-        names = "|".join(re.escape(name) for name in sorted(moved, key=len, reverse=True))
-        text = re.sub(rf"@({names})(?![-\w$.\"])", lambda m: moved[m[1]], text)
+        text = re.sub(rf"@({_any(moved)})(?![-\w$.\"])", lambda m: moved[m[1]], text)
     return text.replace("\0", "@")
+
+
+_DYNAMIC = re.compile(
+    r'^(?P<name>@"[^"]*"|@[-\w$.]+) = external (?:\w+ )*?addrspace\(3\) global \[0 x [^\n]*?'
+    r"(?:, align (?P<align>\d+))?$\n?",
+    re.MULTILINE,
+)
+_DYNAMIC_ALIGN = 16  # bytes, as backends/nvptx.ll declares it
+
+
+def _unite_dynamic_shared(text: str) -> str:
+    """Makes every array of unknown size in shared memory the one that the primitives know."""
+    one = f"@{names.DYNAMIC_SHARED}.mem"
+    found = {m["name"]: int(m["align"] or 1) for m in _DYNAMIC.finditer(text)}
+    if not found.keys() - {one}:
+        return text
+    text = re.sub(rf"(?:{_any(found)})(?![-\w$.\"])", one, _DYNAMIC.sub("", text))
+    align = max(_DYNAMIC_ALIGN, *found.values())
+    return f"{text}\n{one} = external addrspace(3) global [0 x i8], align {align}\n"

@@ -31,6 +31,7 @@ from fatcrate.lto.engine import Engine, EngineError, Module
 from fatcrate.lto.explain import Definition
 from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.resolve import Table
+from fatcrate.lto.sharedsizes import SharedSizes
 from fatcrate.toolchain import names
 from fatcrate.toolchain.diagnostics import fail
 from fatcrate.toolchain.manifest import DeviceStatic, Kernel
@@ -101,9 +102,11 @@ class _Link:
 
     def merge_crates(self) -> None:
         """All crates into one module, whole; the records of ``shared!`` read and dropped."""
+        sizes = SharedSizes(self.table)
         for unit in self.request.crates:
             for member in unit.members:
                 source = self._parse(member)
+                sizes.check(source, unit.name)
                 dropped = self._read_records(source, member, unit)
                 if self._is_ours(unit.name):
                     self.used += [n for n in internalize.used_symbols(source) if n not in dropped]

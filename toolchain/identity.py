@@ -144,16 +144,17 @@ class Identity(NamedTuple):
             lacking.append(f"ptxas {self.ptxas.version}")
         return lacking
 
-    def ptx_isa_for(self, arch: Arch, min_driver: int | None = None) -> str:
+    def ptx_isa_for(self, arch: Arch, min_driver: int | None = None, at_least: str = "0") -> str:
         """The PTX ISA version to write for ``arch``, e.g. ``"7.8"``.
 
         Without ``min_driver`` the oldest that has the arch, so that the most drivers load
         it; with it (a driver branch such as 535) the newest that this driver loads and both
-        LLVM and ptxas know. Raises FC0211 for an arch that cannot be built and FC0236 when
-        no driver that old knows the arch.
+        LLVM and ptxas know. What the text uses may need ``at_least`` some version. Raises
+        FC0211 for an arch that cannot be built and FC0236 when no driver that old knows the
+        arch.
         """
         self.check_arch(arch)
-        oldest = self.llvm.min_ptx_isa[arch.target_cpu]
+        oldest = max(self.llvm.min_ptx_isa[arch.target_cpu], at_least, key=numbers)
         newest = min(self.llvm.max_ptx_isa, self.ptxas.max_ptx_isa, key=numbers)
         if numbers(oldest) > numbers(newest):
             fail(

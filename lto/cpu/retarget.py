@@ -15,6 +15,7 @@ from fatcrate.lto import layout, symbols
 from fatcrate.lto.cpu import hostmath, irtext, opening
 from fatcrate.lto.cpu.sites import UNKNOWN, DebugInfo, Site
 from fatcrate.lto.cpu.state import SHARED_GUARD
+from fatcrate.toolchain import names
 
 REFUSED_PREFIX = "__fc_cpu_refused."
 
@@ -52,6 +53,9 @@ _SCOPE = re.compile(r' syncscope\("[^"]*"\)')
 _INTRINSIC = re.compile(r"@llvm\.[\w.]+")
 _POINTER_SUFFIX = re.compile(r"\.p\d+(?=\.|$)")
 _TARGET_ATTRIBUTE = re.compile(r' "(?:target-cpu|target-features|nvvm\.[\w.]+)"(?:="[^"]*")?')
+#: Under its own name, and as the optimised module has it, whose names are PTX's.
+_DYNAMIC = re.compile(rf'@"?{names.DYNAMIC_SHARED}(?:\.|\$2e)mem\b"?')
+_CONSTANT_USE = re.compile(r"\b(?:getelementptr[ \w]*|ptrto\w+|bitcast) ?\([^()]*%fc\.dynamic\b")
 _SHARED = re.compile(
     r"^(?P<at>@\S+) = .*?addrspace\(3\) global (?P<rest>.*?)(?:, align (?P<align>\d+))?$"
 )
@@ -153,6 +157,21 @@ class _Rewriter:
 
         return re.sub(r"@llvm\.nvvm\.[\w.]+", replace, line)
 
+    def dynamic_shared(self, function: irtext.Function) -> None:
+        """Uses of dynamic shared memory by its name, as CUDA C++ has them, ask for its address."""
+        value = "%fc.dynamic"
+        body = [
+            _DYNAMIC.sub(value, line).replace(f"bitcast (ptr {value} to ptr)", value)
+            for line in function.body
+        ]
+        if any(_CONSTANT_USE.search(line) for line in body):
+            self.refuse(function.name, "an address within dynamic shared memory as a constant")
+            return
+        self.result.missing.add(names.DYNAMIC_SHARED)
+        first = 1 if re.match(r"\S+:", body[0]) else 0
+        body.insert(first, f"  {value} = call ptr @{names.DYNAMIC_SHARED}()")
+        function.body = body
+
     def header(self, line: str) -> str:
         """A function's first line for the host."""
         line = re.sub(r" !dbg !\d+", "", line)
@@ -242,6 +261,8 @@ def retarget(text: irtext.Text) -> Retargeted:
             for line in function.body
             if not line.startswith("    #dbg_")
         ]
+        if any(_DYNAMIC.search(line) for line in function.body):
+            rewriter.dynamic_shared(function)
         functions[function.name] = function
     text.functions = functions
     text.rest = [line for line in map(_rest, text.rest) if line is not None]
@@ -255,7 +276,7 @@ def _declare(result: Retargeted) -> None:
     for name in ("__fc_cpu_barrier", "__fc_cpu_trap"):
         functions[name] = irtext.Function(name, f"declare void @{name}(i32)")
     for name in result.missing - functions.keys():
-        kind = "void" if "fence" in name else "i32"
+        kind = "void" if "fence" in name else "ptr" if name == names.DYNAMIC_SHARED else "i32"
         functions[name] = irtext.Function(name, f"declare {kind} @{name}()")
 
 

@@ -3,8 +3,9 @@
 A case has ``case.toml`` and sources. Rust sources are crates, compiled in the order of their
 names; first comment lines may say ``// deps: a b``, ``// flags: -Copt-level=0``,
 ``// edition: 2021``, ``// name: other``, ``// host`` (compiled for this machine) or ``// gpu``
-(needs the device library). ``.ll`` files are passed as they are, ``.c`` and ``.cpp`` go through
-clang. Keys of ``case.toml``, all optional but ``about``:
+(needs the device library). ``.ll`` files are passed as they are, ``.c``, ``.cpp`` and ``.cu``
+(CUDA C++ without NVIDIA's headers) go through clang. Keys of ``case.toml``, all optional but
+``about``:
 
 ``about``       what the case shows
 ``panic``       panic strategy of the sysroot (immediate-abort)
@@ -37,12 +38,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fatcrate.lto import symbols
+from fatcrate.lto import assemble, symbols
+from fatcrate.toolchain.arch import parse_one
 from fatcrate.toolchain.discover import Tools
 from support import launches
 from support.device import Outcome, Workshop
 
 HERE = Path(__file__).parent
+_SOURCES = (".rs", ".ll", ".c", ".cpp", ".cu")
 CASES = sorted(p.parent.name for p in HERE.glob("*/case.toml"))
 
 
@@ -105,7 +108,7 @@ class Case:
 
     def build_inputs(self) -> None:
         folder = self.shop.folder
-        sources = sorted(p for p in folder.iterdir() if p.suffix in (".rs", ".ll", ".c", ".cpp"))
+        sources = sorted(p for p in folder.iterdir() if p.suffix in _SOURCES)
         if any("gpu" in header(p) for p in sources if p.suffix == ".rs"):
             assert self.shop.gpu(self.root).code == 0
         for path in sources:
@@ -143,14 +146,11 @@ class Case:
         if clang is None:
             pytest.skip("clang 22 is not installed")
         output = path.with_suffix(".bc")
-        flags = [
-            "-O1",
-            "-emit-llvm",
-            "-c",
-            "--target=nvptx64-nvidia-cuda",
-            "-march=sm_75",
-            "-fno-rtti",
-        ]
+        flags = ["-O1", "-emit-llvm", "-c", "-fno-rtti"]
+        if path.suffix == ".cu":
+            flags += ["--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib"]
+        else:
+            flags += ["--target=nvptx64-nvidia-cuda", "-march=sm_75"]
         isa = ["-Xclang", "-target-feature", "-Xclang", "+ptx80"]
         command = [clang, *flags, *isa, "-o", output, path.name]
         subprocess.run(command, check=True, cwd=self.shop.folder)
@@ -256,10 +256,20 @@ class Case:
         for pattern in [*expect.get("not_ptx", []), *expect.get("not_ptx_" + arch, [])]:
             assert not re.search(pattern, ptx, re.MULTILINE), f"{pattern} in\n{ptx}"
         if arch.startswith("compute"):
+            self.check_virtual(arch)
             return
         for kernel in self.shop.json(f"case.{arch}.json")["kernels"]:
             assert kernel["registers"] <= expect.get("max_registers", 255)
             assert kernel["stack"] <= expect.get("stack", 1 << 30)
+
+    def check_virtual(self, arch: str) -> None:
+        """PTX that the user's driver compiles is PTX that ptxas takes."""
+        real, output = arch.replace("compute", "sm"), self.shop.folder / "virtual.cubin"
+        ptx = self.shop.folder / f"case.{arch}.ptx"
+        done = assemble.run_ptxas(
+            self.shop.tools.ptxas, parse_one(real), str(ptx), str(output), ["-O0"]
+        )
+        assert done.code == 0, done.output
 
 
 @pytest.mark.parametrize("name", CASES)
