@@ -22,7 +22,10 @@ class Check(NamedTuple):
 def _check(
     code: str, name: str, title: str, explanation: str, remedy: str, severity: Severity = "error"
 ) -> Check:
-    text = f"{explanation} The check is called `{name}`; `--allow {name}` turns it off."
+    text = (
+        f"{explanation} The check is called `{name}`; a target's `allow: [{name}]`, or `--allow"
+        f" {name}` of `fatcrate pack`, turns it off."
+    )
     return Check(name, Kind(code, title, text, severity=severity), remedy)
 
 
@@ -39,10 +42,10 @@ SUFFIX_MISMATCH = _check(
     "pack it under the arch that it was assembled for",
 )  # fmt: skip
 TARGET_MISMATCH = _check(
-    "FC0432", "target-mismatch", "the PTX is for another target",
-    "The `.target` directive names another architecture than the entry; a device that picks"
-    " the entry may fail to compile it.",
-    "pack it under the arch of its `.target`",
+    "FC0432", "target-mismatch", "the PTX or LTO-IR is for another target",
+    "The `.target` directive, or LTO-IR's header, names another architecture than the entry; a"
+    " device that picks the entry may fail to compile it.",
+    "pack it under the arch that it was generated for",
 )  # fmt: skip
 PTX_VERSION = _check(
     "FC0433", "ptx-version", "the PTX version does not know its target",

@@ -38,12 +38,18 @@ class Policy:
         denied = check.name in self.denied
         if check.name in self.allowed and not denied:
             return
+        remedy = check.remedy
+        if check.kind.severity == "warning" and not denied:
+            remedy += (
+                f"; or allow it: `allow: [{check.name}]` of the target in fatcrate.yaml,"
+                f' `allow = ["{check.name}"]` in a BUILD file, `--allow {check.name}` of pack'
+            )
         into.add(
             Diagnostic(
                 check.kind,
                 subject,
                 f"{message} [{check.name}]",
-                check.remedy,
+                remedy,
                 severity_override="error" if denied else None,
             )
         )

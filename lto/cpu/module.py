@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -184,7 +185,7 @@ class Module:
         entry = self._start(kernel, timeout)
         check_elements(kernel, planned, entry.elements)
         arena = Arena(planned.arrays, guard_bytes)
-        try:
+        with contextlib.closing(arena):
             request = request.with_arguments(planned.values, arena)
             ran = self._run(kernel, request, arena.fd, timeout)
             found = faults.of_launch(kernel, request, ran, self._sites(), allow_traps)
@@ -192,8 +193,6 @@ class Module:
             if found:
                 raise FatcrateError(*found)
             arena.write_back(planned.arrays)
-        finally:
-            arena.close()
         return self._result(request, ran)
 
     def close(self) -> None:

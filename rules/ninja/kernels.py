@@ -13,6 +13,12 @@ from fatcrate.toolchain import arch, names
 from fatcrate.toolchain.diagnostics import FatcrateError, Location
 
 COMPRESS_MODES = ("none", "default", "speed", "size", "balanced")
+#: Checks that ``fatcrate pack --allow`` and ``--deny`` take.
+PACK_CHECKS = (
+    *("all", "cut-off", "duplicate", "kind-mismatch", "missing-compat", "never-chosen"),
+    *("ptx-beats-cubin", "ptx-version", "relocatable", "sm-mismatch", "suffix-mismatch"),
+    *("target-mismatch", "uncovered-device"),
+)
 #: Names that stand for several archs, resolved when the toolchain is known.
 ARCH_GROUPS = ("all", "all-major")
 #: Limits for a kernel's resources; see ``fatcrate assemble --help``.
@@ -36,6 +42,8 @@ KEYS = (
     "ptxas_options",
     "budgets",
     "compress",
+    "allow",
+    "deny",
     "symbol",
 )
 
@@ -120,6 +128,8 @@ def _target(reader: Reader, name: str, item: Entry) -> Target:
         ptxas_options=_ptxas_options(section),
         budgets=_budgets(section),
         compress=section.choice("compress", COMPRESS_MODES, "balanced"),
+        allow=section.choices("allow", PACK_CHECKS, ()),
+        deny=section.choices("deny", PACK_CHECKS, ()),
         symbol=_symbol(section, name),
         location=reader.location(item.key),
     )

@@ -99,6 +99,8 @@ class Target:
     ptxas_options: tuple[str, ...] = ()
     budgets: tuple[str, ...] = ()  # as `fatcrate assemble --budget` takes them
     compress: str = "balanced"
+    allow: tuple[str, ...] = ()  # checks of PACK that are silenced
+    deny: tuple[str, ...] = ()  # checks of PACK whose warnings are errors
     partitions_at: Location | None = None
     engine_at: Location | None = None
     relocatable_at: Location | None = None

@@ -359,7 +359,12 @@ class _Target:
     def _pack(self, what: str, images: list[tuple[str, str]], report: str, output: str) -> None:
         """The ABI report is an input so that only checked images are packed."""
         argv = self.setting.recipe.pack_argv(
-            self.setting.tools, images, output, compress=self.target.compress
+            self.setting.tools,
+            images,
+            output,
+            compress=self.target.compress,
+            allow=list(self.target.allow),
+            deny=list(self.target.deny),
         )
         self._step(f"pack {what}", argv, [output], [report, *(path for _, path in images)])
 

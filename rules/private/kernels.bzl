@@ -155,6 +155,8 @@ def _pack(ctx, toolchain, packed, report, name):
             _paths(packed),
             fatbin.path,
             compress = ctx.attr._compress[SettingInfo].value or ctx.attr.compress,
+            allow = ctx.attr.allow,
+            deny = ctx.attr.deny,
         ),
         inputs = depset([report] + _files(packed)),
         outputs = [fatbin],
@@ -316,6 +318,9 @@ partitions there is a `NAME.PARTITION.fatbin` for each, their other files lie in
 `NAME/PARTITION`, and one object holds them all.""",
     attrs = dict(
         dict(HOST_OBJECT_ATTRS, **dict(CODE_ATTRS, **PARTITION_ATTRS)),
+        allow = attr.string_list(
+            doc = "Checks of the packed images that are silenced, such as `uncovered-device`; see `fatcrate pack --help`.",
+        ),
         archs = attr.string_list(
             doc = "What to build for: `sm_90`, `sm_90a`, `sm_100f` (cubins), `compute_90` (PTX), or `9.0`, `9.0a`, `9.0+PTX`, `all`, `all-major`. The setting `//rules:archs` outranks it.",
             mandatory = True,
@@ -333,6 +338,9 @@ partitions there is a `NAME.PARTITION.fatbin` for each, their other files lie in
             mandatory = True,
             providers = [GpuCrateInfo],
             cfg = panic_transition,
+        ),
+        deny = attr.string_list(
+            doc = "Checks of the packed images whose warnings fail the build.",
         ),
         exports = attr.string_list(
             doc = "Names of the kernels to export; all where empty.",

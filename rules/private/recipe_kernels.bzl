@@ -307,9 +307,24 @@ def abi_check_argv(tools, manifest, link_reports, images, assemble_reports, repo
     argv += _flag_each("--assemble-report", [arch + "=" + path for arch, path in assemble_reports])
     return argv + [arch + "=" + path for arch, path in images]
 
-def pack_argv(tools, images, output, compress = "balanced", options = []):
-    """PACK: images to one fatbin. images: list of (arch, path)."""
-    return tools.step + ["pack", "-o", output, "--compress", compress] + options + [arch + "=" + path for arch, path in images]
+def pack_argv(tools, images, output, compress = "balanced", allow = [], deny = [], options = []):
+    """PACK: images to one fatbin.
+
+    Args:
+      tools: see the head of this file.
+      images: list of (arch, path).
+      output: path of the fatbin.
+      compress: mode of compression.
+      allow: names of checks that are silenced.
+      deny: names of checks whose warnings are errors.
+      options: further options.
+
+    Returns:
+      The argv.
+    """
+    argv = tools.step + ["pack", "-o", output, "--compress", compress]
+    argv = argv + _flag_each("--allow", allow) + _flag_each("--deny", deny) + options
+    return argv + [arch + "=" + path for arch, path in images]
 
 def embed_argv(tools, fatbin, output, host, symbol, options = []):
     """EMBED: a fatbin to a host ELF object."""

@@ -56,6 +56,14 @@ def test_a_clean_set_says_nothing(folder: Folder) -> None:
     assert {i.method for i in found} == {"zstd"}
 
 
+def allowed(name: str) -> str:
+    """How a warning says that it can be silenced."""
+    return (
+        f"; or allow it: `allow: [{name}]` of the target in fatcrate.yaml,"
+        f' `allow = ["{name}"]` in a BUILD file, `--allow {name}` of pack\n'
+    )
+
+
 #: name -> (arguments with {files}, whole text of the finding without the file's name)
 _CASES = {
     "sm-mismatch": (
@@ -97,18 +105,19 @@ _CASES = {
     "never-chosen": (
         "sm_90={cubin:90} sm_90a={cubin:90a}",
         "warning[FC0440]: k.fatbin: no device would choose cubin sm_90 [never-chosen]\n"
-        "  help: leave the image out\n",
+        "  help: leave the image out" + allowed("never-chosen"),
     ),
     "ptx-beats-cubin": (
         "sm_80={cubin:80} compute_86={ptx:86}",
         "warning[FC0441]: k.fatbin: ptx compute_86 would be preferred to cubin sm_80 on"
         " 8.6, 8.7, 8.8, 8.9 [ptx-beats-cubin]\n"
-        "  help: add a cubin of the PTX's SM, or lower the PTX's arch\n",
+        "  help: add a cubin of the PTX's SM, or lower the PTX's arch" + allowed("ptx-beats-cubin"),
     ),
     "uncovered-device": (
         "sm_100={cubin:100} compute_100={ptx:100}",
         "warning[FC0442]: k.fatbin: no image runs on 10.7 [uncovered-device]\n"
-        "  help: add a cubin for the device or PTX of its compute capability or an older one\n",
+        "  help: add a cubin for the device or PTX of its compute capability or an older one"
+        + allowed("uncovered-device"),
     ),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fatcrate.fatbin import compression
+from fatcrate.fatbin import checks, compression
 from fatcrate.lto import budget
 from fatcrate.rules.ninja import kernels, project
 from fatcrate.rules.ninja.model import Crate, Dep, Project
@@ -56,6 +56,8 @@ kernels:
     panic: abort
     ptxas_options: [-O1, --maxrregcount=32]
     compress: none
+    allow: [uncovered-device, never-chosen]
+    deny: all
     symbol: other
     min_driver: 535
     budgets: {max_registers: 64, k: {max_stack: 0, min_occupancy: 0.5@256}}
@@ -69,6 +71,7 @@ kernels:
     assert [(name, str(place)) for name, place in target.places] == [("k", "fatcrate.yaml:8:15")]
     assert target.ptxas_options == ("-O1", "--maxrregcount=32")
     assert (target.compress, target.symbol) == ("none", "other")
+    assert (target.allow, target.deny) == (("uncovered-device", "never-chosen"), ("all",))
     assert target.min_driver == "535"
     assert target.budgets == ("max_registers=64", "k:max_stack=0", "k:min_occupancy=0.5@256")
 
@@ -175,6 +178,7 @@ def test_choices_are_those_of_the_steps() -> None:
     """They are listed here so that reading a project needs no other package."""
     assert sorted(kernels.COMPRESS_MODES) == sorted(compression.MODES)
     assert kernels.BUDGETS == budget.NAMES
+    assert sorted(kernels.PACK_CHECKS) == sorted(["all", *checks.NAMES])
 
 
 _SCALARS = st.one_of(st.text(max_size=8), st.integers(-3, 99), st.booleans(), st.none())

@@ -167,7 +167,7 @@ CALLS: list[tuple[str, list[Any], dict[str, Any]]] = [
     (
         "pack_argv",
         ["TOOLS", [["sm_90", "o.cubin"]], "k.fatbin"],
-        {"compress": "none", "options": ["-g"]},
+        {"compress": "none", "allow": ["a", "b"], "deny": ["c"], "options": ["-g"]},
     ),
     ("embed_argv", ["TOOLS", "k.fatbin", "k.o", "aarch64", "k"], {"options": ["--register"]}),
     (
