@@ -22,8 +22,7 @@ import os
 import re
 import struct
 import subprocess
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from fatcrate.lto import budget, errors
 from fatcrate.lto.budget import Resources
@@ -116,13 +115,15 @@ def parse_resources(text: str) -> list[Resources]:
         elif match := _PROPERTIES.search(line):
             described = match[1]
         elif (match := _FRAME.search(line)) and described in found:
-            entry = found[described]
-            entry.stack, entry.spill_stores, entry.spill_loads = map(int, match.groups())
+            stack, stores, loads = map(int, match.groups())
+            found[described] = found[described]._replace(
+                stack=stack, spill_stores=stores, spill_loads=loads
+            )
         elif (match := _USED.search(line)) and kernel:
-            entry = found[kernel]
-            entry.registers = int(match[1])
-            for amount, unit in _AMOUNT.findall(match[2]):
-                setattr(entry, _FIELDS[unit], int(amount))
+            amounts: dict[str, Any] = {
+                _FIELDS[unit]: int(n) for n, unit in _AMOUNT.findall(match[2])
+            }
+            found[kernel] = found[kernel]._replace(registers=int(match[1]), **amounts)
     return [found[name] for name in sorted(found)]
 
 
@@ -278,8 +279,7 @@ def _judge(done: Run, ptx: str, file: str) -> Collector:
     return faults
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """How ptxas ended, and what it said."""
 
     code: int

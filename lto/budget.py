@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.lto import errors
 from fatcrate.lto.occupancy import Occupancy, occupancy
@@ -14,8 +14,7 @@ from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError,
 BLOCKS = (32, 64, 128, 256, 512, 1024)
 
 
-@dataclass
-class Resources:
+class Resources(NamedTuple):
     """What one kernel takes, as ptxas reports it; bytes but for registers and barriers."""
 
     name: str
@@ -47,8 +46,7 @@ _AMOUNTS = {
 }
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """One limit. ``kernel`` is empty for all kernels; ``block`` is for ``min_occupancy``."""
 
     kernel: str
@@ -180,7 +178,7 @@ def report(
     made = []
     alone = {kernel.name: kernel for kernel in whole}
     for kernel in kernels:
-        value: dict[str, object] = dict(vars(kernel))
+        value: dict[str, object] = kernel._asdict()
         shares = {str(block): kernel.occupancy(arch, block) for block in BLOCKS}
         value["occupancy"] = {
             block: round(found.fraction, 4) for block, found in shares.items() if found

@@ -8,7 +8,7 @@ many kernels and block sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.toolchain.arch import Arch
 
@@ -21,8 +21,7 @@ _KIB = 1024
 _DEFAULT_SHARED = 48 * _KIB
 
 
-@dataclass(frozen=True)
-class Multiprocessor:
+class Multiprocessor(NamedTuple):
     """One kind of SM. Shared memory in bytes."""
 
     threads: int
@@ -54,8 +53,7 @@ SMS: dict[int, Multiprocessor] = {
 }
 
 
-@dataclass(frozen=True)
-class Occupancy:
+class Occupancy(NamedTuple):
     """Blocks and warps that run at once on one SM; ``limits`` names what bounds them."""
 
     blocks: int

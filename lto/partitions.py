@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fatcrate.lto import errors, symbols
 from fatcrate.lto.selection import check_budgeted, parse_places
@@ -50,13 +51,12 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(NamedTuple):
     """What the project says of kernels by name, and where."""
 
     exports: Sequence[str] = ()
     budgeted: Sequence[str] = ()
-    places: Mapping[str, Location] = field(default_factory=dict)
+    places: Mapping[str, Location] = MappingProxyType({})
 
 
 def combine(

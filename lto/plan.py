@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fatcrate.lto import errors, inputs, merge, resolve
 from fatcrate.lto.inputs import Unit
@@ -51,8 +51,7 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-@dataclass
-class Group:
+class Group(NamedTuple):
     """Crates whose kernels share a module. ``crates`` are indices."""
 
     kernels_of: list[str]
