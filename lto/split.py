@@ -110,14 +110,14 @@ def split(text: str, part_lines: int = PART_LINES) -> list[str]:
     count = min(lines // part_lines, MOST_PARTS, len(groups))
     if count < 2:
         return [text]
+    parts = _balanced(module, groups, count)
     crossing = {
         name
-        for group in groups
-        for member in group
+        for part in parts
+        for member in part
         for name in module.functions[member].calls
-        if name in module.functions and name not in group
+        if name in module.functions and name not in part
     }
-    parts = _balanced(module, groups, count)
     return [_part(module, names, crossing, () if n else rest) for n, names in enumerate(parts)]
 
 

@@ -111,6 +111,16 @@ def test_called_from_elsewhere() -> None:
     assert "\ndefine internal i32 @chosen(" in "".join(parts)  # called in its own part only
 
 
+def test_called_from_its_own_part_only() -> None:
+    """A function stays internal where all its callers happen to be in its part."""
+    text = _MODULE.replace("call i32 @helper(i32 %y, ptr %p)", "add i32 %y, 1")
+    for lines in (5, 12, 20):
+        parts = split.split(text, lines)
+        (home,) = (part for part in parts if "helper" in defined(part))
+        (caller,) = (part for part in parts if "one" in defined(part))
+        assert ("define internal i32 @helper(" in home) == (home is caller)
+
+
 @pytest.mark.parametrize(
     "line",
     [
