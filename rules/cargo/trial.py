@@ -139,7 +139,7 @@ def _steps(args: argparse.Namespace, name: str, folder: str) -> dict[str, object
         "archs": list(archs),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "fatcrate", "build", "--quiet", "-C", folder],
+        [sys.executable, "-m", "fatcrate", "build", "--quiet", "--keep-going", "-C", folder],
         capture_output=True,
         text=True,
         check=False,

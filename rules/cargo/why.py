@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fatcrate.rules.cargo.graph import Graph, Unit
@@ -77,8 +77,7 @@ def causes(graph: Graph, index: int, feature: str) -> list[Cause]:
             found.append(cause)
         for user in (graph.units[i] for i in dependents[at]):
             for spec in _specs(user, unit):
-                if cause := _by_spec(graph, user, unit, spec, name, path):
-                    found.append(cause)
+                found += _by_spec(graph, user, unit, spec, name, path)
                 todo.extend(
                     (user.index, activator, path)
                     for activator in _activators(user, unit, spec, name)
@@ -104,28 +103,75 @@ def _specs(user: Unit, unit: Unit) -> Iterator[dict[str, Any]]:
 
 def _by_spec(
     graph: Graph, user: Unit, unit: Unit, spec: dict[str, Any], name: str, path: tuple[str, ...]
-) -> Cause | None:
-    """The entry itself turns the feature on."""
+) -> list[Cause]:
+    """What to do when the entry itself turns the feature on."""
     features = unit.package.manifest["features"]
     listed = [f for f in spec["features"] if name in closure(features, [f])]
     default = spec["uses_default_features"] and name in closure(features, ["default"])
     if not listed and not default:
-        return None
-    dependency = spec["rename"] or spec["name"]
-    steps = []
-    if default:
-        steps.append("`default-features = false`")
-    if listed:
-        steps.append("no " + ", ".join(f'"{f}"' for f in listed) + " in its features")
-    remedy = f"in {user.package.name}'s Cargo.toml give `{dependency}` {' and '.join(steps)}"
-    above = chain(graph, user.index)
-    manifest = user.package.manifest["manifest_path"]
+        return []
     if user.package.source:
+        # Nobody can edit that manifest; but the entry may be there for a feature only.
+        optional = _of_entry(graph, user, spec, path) if spec["optional"] else None
+        found = optional or presence(graph, user.index, path)
+        if found:
+            return found
         remedy = (
             f"{user.package} always turns it on: use another version or crate in its place,"
             " or patch it"
         )
-    return Cause((*above, *path), manifest, not user.package.source, remedy)
+    else:
+        steps = []
+        if default:
+            steps.append("`default-features = false`")
+        if listed:
+            steps.append("no " + ", ".join(f'"{f}"' for f in listed) + " in its features")
+        dependency = spec["rename"] or spec["name"]
+        remedy = f"in {user.package.name}'s Cargo.toml give `{dependency}` {' and '.join(steps)}"
+    above = chain(graph, user.index)
+    manifest = user.package.manifest["manifest_path"]
+    return [Cause((*above, *path), manifest, not user.package.source, remedy)]
+
+
+def presence(graph: Graph, index: int, below: tuple[str, ...] = ()) -> list[Cause]:
+    """What brings a unit's package in, where features do; empty when it is there without one.
+
+    ``below``: the rest of the chain, to be shown behind the package.
+    """
+    dependents = graph.dependents()
+    found: list[Cause] = []
+    seen = {index}
+    todo: deque[tuple[int, tuple[str, ...]]] = deque([(index, ())])
+    while todo:
+        at, path = todo.popleft()
+        unit = graph.units[at]
+        path = (str(unit.package), *path)
+        if at in graph.roots:
+            return []  # no feature on this way
+        for user in (graph.units[i] for i in dependents[at]):
+            for spec in _specs(user, unit):
+                if spec["optional"]:
+                    found += _of_entry(graph, user, spec, (*path, *below))
+                elif user.index not in seen:
+                    seen.add(user.index)
+                    todo.append((user.index, path))
+    return found
+
+
+def _of_entry(graph: Graph, user: Unit, spec: dict[str, Any], path: tuple[str, ...]) -> list[Cause]:
+    """What turns on the features of ``user`` for which it has an optional dependency."""
+    dependency = spec["rename"] or spec["name"]
+    table = user.package.manifest["features"]
+    found: list[Cause] = []
+    for own in user.features:
+        brings = [f"dep:{dependency}", dependency]
+        if any(
+            item in brings or (item.startswith(f"{dependency}/") and "?" not in item)
+            for item in table.get(own, [])
+        ):
+            for cause in causes(graph, user.index, own):
+                found.append(replace(cause, chain=(*cause.chain, *path)))
+    return found
 
 
 def _activators(user: Unit, unit: Unit, spec: dict[str, Any], name: str) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from fatcrate.rules.cargo import graph, why
+from fatcrate.rules.cargo import graph, refusal, why
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic
 
 REGISTRY = "registry+https://example.org/index"
 
 
 def dependency(name: str, **more: Any) -> dict[str, Any]:
-    spec = {"name": name, "kind": None, "rename": None, "features": []}
+    spec = {"name": name, "kind": None, "rename": None, "features": [], "optional": False}
     return spec | {"uses_default_features": True} | more
 
 
@@ -143,3 +145,90 @@ def test_only_the_device_library_is_called_gpu() -> None:
     found = made([package("app", "", {}), package("gpu", REGISTRY, {})], units)
     assert sorted(graph.crates(found, lambda p: p.name == "gpu")[0]) == ["app", "gpu"]
     assert sorted(graph.crates(found, lambda p: False)[0]) == ["app", "gpu-1.0.0"]
+
+
+def test_a_dependency_that_a_feature_brings() -> None:
+    """Nobody can edit `middle`, but its feature `threads` is what has `leaf` in it."""
+    middle = {"default": ["threads"], "threads": ["dep:leaf"], "leaf": []}
+    found = made(
+        [
+            package("app", "", {}, dependency("middle")),
+            package("middle", REGISTRY, middle, dependency("leaf", optional=True)),
+            package("leaf", REGISTRY, STD, dependency("deep")),
+            package("deep", REGISTRY, {}),
+        ],
+        [
+            unit("app", [], ("middle", 1)),
+            unit("middle", ["default", "threads"], ("leaf", 2)),
+            unit("leaf", ["std"], ("deep", 3)),
+            unit("deep", []),
+        ],
+    )
+    remedy = "in app's Cargo.toml give `middle` `default-features = false`"
+    (cause,) = why.causes(found, 2, "std")
+    assert cause.note() == (
+        "app 1.0.0 -> middle 1.0.0 (feature `threads`) -> leaf 1.0.0 (feature `std`)"
+    )
+    assert cause.remedy == remedy and cause.own
+    (cause,) = why.presence(found, 3)
+    assert cause.note() == (
+        "app 1.0.0 -> middle 1.0.0 (feature `threads`) -> leaf 1.0.0 -> deep 1.0.0"
+    )
+    assert cause.remedy == remedy
+
+
+def test_no_feature_takes_out_what_is_there_without_one() -> None:
+    found = made(
+        [
+            package("app", "", {"x": ["dep:leaf"]}, dependency("leaf", optional=True), MIDDLE),
+            package("middle", REGISTRY, {}, dependency("leaf")),
+            package("leaf", REGISTRY, {}),
+        ],
+        [
+            unit("app", ["x"], ("leaf", 2), ("middle", 1)),
+            unit("middle", [], ("leaf", 2)),
+            unit("leaf", []),
+        ],
+    )
+    assert why.presence(found, 2) == []
+    assert why.presence(found, 1) == []
+
+
+MIDDLE = dependency("middle")
+NO_STD, STD_CRATE = "#![no_std]\n", "pub fn f() {}\n"
+
+
+def refused(tmp_path: Path, packages: list[dict[str, Any]], units: list[dict[str, Any]]) -> str:
+    """What an import says of these units, whose sources are under ``tmp_path``."""
+    for item in units:
+        item["target"]["src_path"] = str(tmp_path / f"{item['pkg_id']}.rs")
+    faults = Collector()
+    refusal.check(made(packages, units), "", faults)
+    return "\n".join(d.render() for d in sorted(faults.errors, key=Diagnostic.sort_key))
+
+
+def test_what_goes_with_a_hopeless_crate_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    for name, text in [("app", NO_STD), ("runtime", STD_CRATE), ("z-sys", STD_CRATE)]:
+        (tmp_path / f"{name}.rs").write_text(text)
+    packages = [
+        package("app", "", {}, dependency("runtime")),
+        package("runtime", REGISTRY, {}, dependency("z-sys")),
+        package("z-sys", REGISTRY, {}) | {"links": "z"},
+    ]
+    units = [
+        unit("app", [], ("runtime", 1)),
+        unit("runtime", [], ("z_sys", 2)),
+        unit("z-sys", []),
+    ]
+    packages[1]["links"] = packages[0]["links"] = None
+    assert refused(tmp_path, packages, units) == (
+        "error[FC0152]: runtime 1.0.0: needs `std`: it does not declare #![no_std]\n"
+        "  note: pulled in by app 1.0.0 -> runtime 1.0.0\n"
+        "  help: runtime has no feature that turns `std` off: use another crate"
+    )
+    (tmp_path / "runtime.rs").write_text(NO_STD)
+    assert refused(tmp_path, packages, units) == (
+        "error[FC0153]: z-sys 1.0.0: is there for the native library 'z', machine code for a CPU\n"
+        "  note: pulled in by app 1.0.0 -> runtime 1.0.0 -> z-sys 1.0.0\n"
+        "  help: use a crate in pure Rust"
+    )
