@@ -101,8 +101,11 @@ NO_PROJECT = Kind(
 BAD_NAME = Kind(
     "FC0119",
     "a name cannot be used",
-    "Names of crates and targets become names of files and of symbols, so they are made of"
-    " ASCII letters, digits and a few signs.",
+    "A crate's key is made of ASCII letters, digits and `_.@+-`, a letter, a digit or `_` first; a"
+    " target's name of letters, digits, `_` and `-`, a letter or `_` first. Both become names of"
+    " files and have at most 200 characters; `crates`, `crates-abort` and `crates-host` are folders"
+    " of the build. A crate's name in Rust and a `symbol` are made of letters, digits and `_`, no"
+    " digit first, and a crate's name is none of Rust's own, such as `core`.",
 )
 UNKNOWN_TARGET = Kind(
     "FC0120",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
+import re
 import textwrap
+from typing import NoReturn
 
 from fatcrate.rules import cli, errors
 from fatcrate.toolchain.diagnostics import Kind, fail
@@ -40,12 +43,7 @@ def main(argv: list[str]) -> int:
     elif args.code.upper() in known:
         chosen = [known[args.code.upper()]]
     else:
-        fail(
-            errors.USAGE,
-            args.code,
-            "is not an error code of this fatcrate",
-            remedy="`fatcrate explain` lists all codes",
-        )
+        _unknown(args.code, list(known))
     if args.json:
         print(json.dumps([as_json(kind) for kind in chosen], indent=2))
     elif args.code is None:
@@ -53,6 +51,25 @@ def main(argv: list[str]) -> int:
     else:
         print(as_text(chosen[0]))
     return 0
+
+
+def _unknown(code: str, known: list[str]) -> NoReturn:
+    """Raises FC0101 for a code that is not ours."""
+    if re.fullmatch(r"E\d{4}", code.upper()):
+        fail(
+            errors.USAGE,
+            code,
+            "is a code of rustc",
+            remedy=f"`rustc --explain {code.upper()}` tells what it means",
+        )
+    near = difflib.get_close_matches(code.upper(), known, 1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    fail(
+        errors.USAGE,
+        code,
+        "is not an error code of this fatcrate",
+        remedy=f"{hint}`fatcrate explain` lists all codes",
+    )
 
 
 def as_text(kind: Kind) -> str:

@@ -31,7 +31,7 @@ _GFX_GENERIC = r"gfx([1-9][0-9]?)(?:-([0-9]))?-generic"
 _KINDS = {"sm": 0, "compute": 1, "gfx": 2}
 _SUFFIXES = {"": 0, "f": 1, "a": 2}
 
-SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX, gfx942"
+SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX"
 
 
 @total_ordering
@@ -108,8 +108,20 @@ def parse(text: str) -> list[Arch]:
         errors.BAD_ARCH,
         text,
         "is not an architecture",
-        remedy=f"write it like one of: {SPELLINGS}",
+        remedy=f"{_nearest(text)}write it like one of: {SPELLINGS}",
     )
+
+
+def _nearest(text: str) -> str:
+    """``did you mean 'sm_90'? `` with a blank behind it, or nothing."""
+    import difflib
+
+    known = ["all", "all-major"]
+    for number in (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121):
+        known += [f"sm_{number}", f"compute_{number}"]
+        known += [f"sm_{number}{suffix}" for suffix in _SUFFIXES if suffix and number >= 90]
+    near = difflib.get_close_matches(text.lower(), known, 1, 0.74)
+    return f"did you mean '{near[0]}'? " if near else ""
 
 
 def parse_one(text: str) -> Arch:

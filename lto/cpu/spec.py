@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from fatcrate.lto.cpu import errors
 from fatcrate.lto.cpu.arguments import Argument
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, Location, fail
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.errors import from_os_error
 from fatcrate.toolchain.manifest import Kernel, Parameter
 
@@ -91,7 +91,6 @@ def load_array(path: Path) -> npt.NDArray[Any]:
             str(path),
             "is not a .npy file of numbers",
             remedy="write it with numpy.save",
-            location=Location(str(path)),
             notes=[str(error).splitlines()[0] if str(error) else type(error).__name__],
         )
     if not isinstance(array, np.ndarray):
@@ -151,6 +150,10 @@ def parse_arguments(kernel: Kernel, texts: Sequence[str]) -> list[Given]:
             faults.add(Diagnostic(errors.BAD_SPEC, f"--arg {index + 1}", str(bad), bad.remedy))
         except FatcrateError as error:
             faults.absorb(error)
+        except FileNotFoundError as error:
+            message = f"{error.filename}: there is no such file"
+            remedy = "check the path, which counts from the present folder"
+            faults.add(Diagnostic(errors.BAD_ARRAY, f"--arg {index + 1}", message, remedy))
         except OSError as error:
             faults.add(from_os_error(error))
     faults.check()

@@ -153,9 +153,9 @@ def _conclude(opened: Session, outcome: Outcome, outputs: list[str], seconds: fl
     else:
         status, text = "built", _success_text(opened, outcome, seconds)
     if args.json:
-        paths = [os.path.join(places.folder, path) for path in outputs]
-        there = paths if args.dry_run else [path for path in paths if os.path.exists(path)]
-        print_json(document(status, outcome, there, seconds))
+        # After a failure what is there may be of an older build.
+        paths = [] if code else [os.path.join(places.folder, path) for path in outputs]
+        print_json(document(status, outcome, paths, seconds))
     elif code and not outcome.interrupted:
         print(f"fatcrate: {text}", file=sys.stderr)
     else:

@@ -6,7 +6,7 @@ order as numbers. A test runs both parsers over one table.
 """
 
 ARCH_GROUPS = ["all", "all-major"]
-SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX, gfx942"
+SPELLINGS = "sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a, 9.0+PTX"
 
 _DIGITS = "0123456789"
 _HEX = "0123456789abcdef"

@@ -144,7 +144,7 @@ def test_buffers_on_the_command_line(tmp_path: Path) -> None:
         ("zeros:f32:4y4", "'4y4' is not a shape"),
         ("zeros:f32:-4", "'-4' is not a shape"),
         ("zeros:f64:9999999999999", "bytes are more than this machine can hold"),
-        ("in:nope.npy", "No such file or directory"),
+        ("in:nope.npy", "--arg 1: nope.npy: there is no such file"),
     ],
 )
 def test_bad_forms_on_the_command_line(text: str, problem: str) -> None:

@@ -303,3 +303,9 @@ def test_the_oldest_driver(project: Project) -> None:
     line = (project.folder / "fatcrate.yaml").read_text().splitlines()[7]
     assert built.stderr.count("error[FC0236]: ") == 2
     assert f"  --> fatcrate.yaml:8:{line.index('450') + 1}\n" in built.stderr
+
+
+def test_a_failed_build_lists_no_old_outputs(project: Project) -> None:
+    project.edit("util.rs", "a + a", "b")
+    built = project.build("--json")
+    assert (built.code, built.json()["status"], built.json()["outputs"]) == (1, "failed", [])
