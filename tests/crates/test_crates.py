@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from fatcrate import cpu
 from fatcrate.lto.cpu.prepare import Stage
 from fatcrate.toolchain.discover import Tools
 
+from tests.support import bazel
+
 HERE = Path(__file__).parent
 ITEMS = 64
 BLOCK = 32
@@ -26,6 +29,9 @@ BLOCK = 32
 #: One with a build script and floats, one with many crates below it, one with derive macros,
 #: one that allocates.
 FAST = ("alloc", "bytemuck", "libm", "sha2")
+
+#: Of those, what Bazel builds too: one that allocates, one with a build script.
+FAST_BAZEL = ("alloc", "libm")
 
 ARCHS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 
@@ -104,6 +110,30 @@ def test_an_image_for_every_arch(case: str, built: Path) -> None:
     for arch in ARCHS:
         assert (built / case / f"{arch}.cubin").stat().st_size > 1000
     assert (built / f"{case}.fatbin").stat().st_size > 6000
+
+
+def test_bazel_makes_the_same_bytes(built: Path, full: bool, tmp_path: Path) -> None:
+    place = tmp_path / "crates"
+    made = shutil.ignore_patterns("fatcrate-out", "target", "fatcrate.yaml", "test_*", "__*")
+    shutil.copytree(HERE, place, ignore=made)
+    harness = place / "harness" / "Cargo.toml"
+    device = bazel.CHECKOUT / "toolchain" / "device" / "gpu"
+    harness.write_text(harness.read_text().replace("../../../toolchain/device/gpu", str(device)))
+    workspace = bazel.scratch(place, tmp_path / "bazel", {})
+    try:
+        argv = bazel.fatcrate("import", "--locked", "--offline", "--bazel")
+        subprocess.run(argv, cwd=place, check=True, stdout=subprocess.DEVNULL)
+        names = all_cases() if full else list(FAST_BAZEL)
+        workspace.build(*[f"//:{name}" for name in names])
+        files = [f"{name}.{what}" for name in names for what in ("fatbin", "manifest.json")]
+        different = [
+            file
+            for file in files
+            if bazel.sha256(workspace.bin() / file) != bazel.sha256(built / file)
+        ]
+        assert different == []
+    finally:
+        workspace.close()
 
 
 def test_clippy(built: Path, chosen: list[str]) -> None:
