@@ -112,15 +112,20 @@ def parse(text: str) -> list[Arch]:
     )
 
 
+def usual() -> list[str]:
+    """Names to propose where no toolchain tells which it has."""
+    known = []
+    for number in (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121):
+        known += [f"sm_{number}", f"compute_{number}"]
+        known += [f"sm_{number}a"] * (number >= 90) + [f"sm_{number}f"] * (number >= 100)
+    return known
+
+
 def _nearest(text: str) -> str:
     """``did you mean 'sm_90'? `` with a blank behind it, or nothing."""
     import difflib
 
-    known = ["all", "all-major"]
-    for number in (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121):
-        known += [f"sm_{number}", f"compute_{number}"]
-        known += [f"sm_{number}{suffix}" for suffix in _SUFFIXES if suffix and number >= 90]
-    near = difflib.get_close_matches(text.lower(), known, 1, 0.74)
+    near = difflib.get_close_matches(text.lower(), [*usual(), "all", "all-major"], 1, 0.74)
     return f"did you mean '{near[0]}'? " if near else ""
 
 

@@ -54,6 +54,52 @@ def test_targets_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert completion.candidates(["check", ""]) == []
 
 
+def test_kernels_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "fatcrate-out/.fatcrate"
+    own.mkdir(parents=True)
+    below = tmp_path / "src/inner"
+    below.mkdir(parents=True)
+    (tmp_path / "fatcrate.yaml").write_text("version: 1\n")
+    state = {"names": {"demo": [], "kern": []}, "targets": ["demo"]}
+    (own / "state.json").write_text(json.dumps(state))
+    kernels = {"kernels": [{"name": "saxpy"}, {"name": "scale"}, {"name": "dot"}]}
+    (own.parent / "demo.manifest.json").write_text(json.dumps(kernels))
+    for folder in (tmp_path, below):
+        monkeypatch.chdir(folder)
+        for command in ("run", "stages"):
+            assert completion.candidates([command, ""]) == ["demo"]
+            assert completion.candidates([command, "demo", "s"]) == ["saxpy", "scale"]
+            assert completion.candidates([command, "demo", "saxpy", ""]) == []
+            assert completion.candidates([command, "--quiet", "demo", "d"]) == ["dot"]
+            assert completion.candidates([command, "-j", "2", "demo", "d"]) == ["dot"]
+            assert completion.candidates([command, "other", "s"]) == []
+        assert completion.candidates(["run", "demo", "saxpy", "--arg", ""]) == []
+        assert completion.candidates(["run", "demo", "--grid", "4", "s"]) == ["saxpy", "scale"]
+    (own.parent / "demo.manifest.json").write_text('{"kernels": [1]}')
+    assert completion.candidates(["run", "demo", ""]) == []
+
+
+def test_archs_and_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert completion.candidates(["build", "--archs", "sm_9"]) == ["sm_90", "sm_90a"]
+    own = tmp_path / "fatcrate-out/.fatcrate"
+    own.mkdir(parents=True)
+    archs = {
+        "llvm": {"archs": ["sm_80", "sm_90", "sm_90a"]},
+        "ptxas": {"archs": ["sm_90", "sm_80"]},
+    }
+    (own / "toolchain.json").write_text(json.dumps(archs))
+    assert completion.candidates(["build", "--archs", "sm_9"]) == ["sm_90"]
+    assert completion.candidates(["build", "--archs", "sm_90,c"]) == [
+        *("sm_90,compute_80", "sm_90,compute_90")
+    ]
+    assert completion.candidates(["build", "--archs", "al"]) == ["all", "all-major"]
+    assert completion.candidates(["stages", "demo", "k", "--arch", "sm_8"]) == ["sm_80"]
+    found = completion.candidates(["explain", "FC011"])
+    assert found[:3] == ["FC0110", "FC0111", "FC0112"]
+    assert completion.candidates(["explain", "--"]) == ["--help", "--json", "--markdown"]
+
+
 def test_in_bash(tmp_path: Path) -> None:
     script = completion.SCRIPTS["bash"] + (
         'COMP_WORDS=(fatcrate doc); COMP_CWORD=1; _fatcrate; echo "${COMPREPLY[@]}"\n'
