@@ -31,6 +31,7 @@ from fatcrate.toolchain import atomic, identity
 from fatcrate.toolchain.diagnostics import (
     Collector,
     Diagnostic,
+    FatcrateError,
     Location,
     fail,
     report,
@@ -79,6 +80,13 @@ def parser() -> argparse.ArgumentParser:
         "--partial",
         action="store_true",
         help="the PTX is a partition's: budgets may name kernels of others",
+    )
+    p.add_argument(
+        "--timeout",
+        type=float,
+        default=900.0,
+        metavar="SECONDS",
+        help="end ptxas after this time (default: %(default)s)",
     )
     p.add_argument(
         "--budget",
@@ -177,10 +185,14 @@ def main(argv: list[str]) -> int:
         options = [*(["-c"] if args.relocatable else []), *args.ptxas_option]
         whole: list[Resources] = []
         if args.relocatable:
-            alone = run_ptxas(args.ptxas, arch, args.ptx, output.name, args.ptxas_option)
+            alone = run_ptxas(
+                args.ptxas, arch, args.ptx, output.name, args.ptxas_option, args.timeout
+            )
             whole = parse_resources(alone.output)
-        done = run_ptxas(args.ptxas, arch, args.ptx, output.name, options)
+        done = run_ptxas(args.ptxas, arch, args.ptx, output.name, options, args.timeout)
         faults = _judge(done, ptx, args.ptx)
+        if _crashed(done, faults):
+            raise _crash(done, arch, args, argv, toolchain.versions())
         faults.check()
         kernels = parse_resources(done.output)
         for message in (
@@ -262,37 +274,75 @@ def _elf_end(data: bytes) -> int:
     return int(end)
 
 
-def _judge(done: Run, ptx: str, file: str) -> Collector:
-    """What ptxas said, as diagnostics; at least one error when it failed."""
-    faults = Collector()
-    for message in parse_messages(done.output, ptx, file):
-        faults.add(message)
-    if done.code != 0 and not faults.errors:
-        faults.add(
-            Diagnostic(
-                errors.PTXAS_FAILED,
-                os.path.basename(file),
-                f"ptxas exited with code {done.code}",
-                notes=tuple(done.output.strip().splitlines()[-5:]),
-            )
-        )
-    return faults
-
-
 class Run(NamedTuple):
-    """How ptxas ended, and what it said."""
+    """How ptxas ended, and what it said. ``code``: negative for a signal; None: too slow."""
 
-    code: int
+    code: int | None
     output: str
 
 
-def run_ptxas(ptxas: str, arch: archs.Arch, ptx: str, output: str, options: list[str]) -> Run:
-    """Runs ptxas. Raises FC0332 when it cannot be started."""
+def _judge(done: Run, ptx: str, file: str) -> Collector:
+    """What ptxas said, as diagnostics."""
+    faults = Collector()
+    for message in parse_messages(done.output, ptx, file):
+        faults.add(message)
+    return faults
+
+
+def _crashed(done: Run, faults: Collector) -> bool:
+    """Whether ptxas ended without a result and without a word about the PTX."""
+    return done.code is None or done.code < 0 or (done.code > 0 and not faults.errors)
+
+
+def _crash(
+    done: Run, arch: archs.Arch, args: argparse.Namespace, argv: list[str], versions: dict[str, str]
+) -> FatcrateError:
+    """The error for ptxas that crashed or did not finish, with a reproducer beside the output."""
+    from fatcrate.lto import isolate, repro
+
+    begun = _COMPILING.findall(done.output)
+    remedy = "run it again; report it with the reproducer if it happens again"
+    if done.code is None:
+        how, remedy = "did not finish in time", "raise --timeout, or lower -O with --ptxas-option"
+    elif done.code < 0:
+        how, remedy = isolate.ended_by(-done.code), isolate.remedy(-done.code) or remedy
+    else:
+        how = f"exited with code {done.code}"
+    fault = Diagnostic(
+        errors.PTXAS_FAILED,
+        begun[-1][0] if begun else os.path.basename(args.ptx),
+        f"ptxas for {arch} {how}",
+        remedy,
+        notes=tuple(done.output.strip().splitlines()[-5:]),
+    )
+    inputs = {args.ptx: "input.ptx", args.toolchain: "toolchain.json"}
+    swapped = {args.output: "@output.cubin", args.report: "@report.json", args.ptxas: repro.PTXAS}
+    made = repro.capture("assemble", argv, inputs, versions)
+    made = made._replace(argv=[swapped.get(word, word) for word in made.argv])
+    return repro.attach(FatcrateError(fault), args.output, made)
+
+
+def run_ptxas(
+    ptxas: str,
+    arch: archs.Arch,
+    ptx: str,
+    output: str,
+    options: list[str],
+    timeout: float | None = None,
+) -> Run:
+    """Runs ptxas, for ``timeout`` seconds at most. Raises FC0332 when it cannot be started."""
     command = [ptxas, "-v", f"-arch={arch.target_cpu}", *options, "-o", output, ptx]
     try:
         done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={}, check=False
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={},
+            check=False,
+            timeout=timeout,
         )
+    except subprocess.TimeoutExpired as late:
+        return Run(None, (late.stdout or b"").decode("utf-8", "replace"))
     except OSError as error:
         fail(
             errors.PTXAS_MISSING,

@@ -227,7 +227,9 @@ def _explained(
     """A failure as the user reads it; a crash leaves a reproducer beside the output."""
     if isinstance(error, FatcrateError):
         return error
-    fault = generate.describe_crash(error, job, manifest, args.timeout)
+    from fatcrate.lto import blame
+
+    fault = blame.describe_crash(error, job, manifest, args.timeout)
     return repro.attach(FatcrateError(fault), args.output, _capture(args, argv, toolchain))
 
 

@@ -1,30 +1,26 @@
-"""The part of CODEGEN that runs on LLVM, and what is told when LLVM gives up."""
+"""The part of CODEGEN that runs on LLVM."""
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fatcrate.lto import (
     errors,
-    internalize,
     isolate,
     pipeline,
     places,
     policy,
     split,
-    symbols,
     timing,
 )
 from fatcrate.lto.engine import Choice, Engine, EngineError, Module, Target, Tuning
 from fatcrate.lto.options import start
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic
-from fatcrate.toolchain import manifest as manifests
-from fatcrate.toolchain.diagnostics import Diagnostic, fail
+from fatcrate.toolchain.diagnostics import fail
 
 
 class Job(NamedTuple):
@@ -52,7 +48,8 @@ def _parsed(engine: Engine, job: Job) -> Module:
     return module
 
 
-def _optimised(engine: Engine, job: Job) -> Module:
+def optimised(engine: Engine, job: Job) -> Module:
+    """The job's module after the optimiser."""
     module = _parsed(engine, job)
     pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
     return module
@@ -191,87 +188,3 @@ def _share(
     if isinstance(ptx, isolate.Failed) or not share.ptx_allows(ptx):
         return {first: ptx}
     return {place: share.retarget(ptx, jobs[place].arch.target_cpu) for place in alike}
-
-
-_REASON = re.compile(r"^(?:LLVM ERROR|error): (.*)$", re.MULTILINE)
-_FUNCTION = re.compile(r"[Ii]n function:? '?\"?([\w$.]+)")
-_INTRINSIC = re.compile(r"%?(llvm\.[\w.]+)")
-
-
-def describe_crash(
-    crash: isolate.Crash, job: Job, manifest: manifests.Manifest, timeout: float
-) -> Diagnostic:
-    """What LLVM's last words on stderr mean, with symbol and arch."""
-    if crash.timed_out:
-        return Diagnostic(
-            errors.ENGINE_TIMEOUT,
-            manifest.name,
-            f"code generation for {job.arch} {crash.reason()}",
-            "raise --timeout, or lower the optimisation level",
-        )
-    reason = _REASON.search(crash.stderr)
-    intrinsic = _INTRINSIC.search(crash.stderr)
-    found = culprits(crash, job, manifest, timeout)
-    subject = symbols.demangle(found[0]) if found else manifest.name
-    notes = [f"also in {symbols.describe(name)}" for name in found[1:4]]
-    if found and found[0] != subject:
-        notes.insert(0, f"symbol {found[0]}")
-    if not reason:
-        return Diagnostic(
-            errors.ENGINE_CRASH,
-            subject,
-            f"the process that generates code for {job.arch} {crash.reason()}",
-            "report it with the linked module",
-            notes=(*notes, *crash.stderr.strip().splitlines()[-5:]),
-        )
-    what = f"it does not have {intrinsic[1]}" if intrinsic else reason[1].strip()
-    return Diagnostic(
-        errors.CODEGEN_FAILED,
-        subject,
-        f"LLVM cannot generate code for {job.arch}: {what}",
-        f"guard the code with `gpu::has(...)`, or drop {job.arch} from the target",
-        notes=tuple(notes),
-    )
-
-
-def culprits(
-    crash: isolate.Crash, job: Job, manifest: manifests.Manifest, timeout: float
-) -> list[str]:
-    """Functions for which LLVM cannot generate code; empty when that cannot be found out.
-
-    LLVM names the function in some messages only. Else: the users of the intrinsic that it
-    names; else the kernels that fail alone.
-    """
-    named = _FUNCTION.search(crash.stderr)
-    if named:
-        return [named[1]]
-    intrinsic = _INTRINSIC.search(crash.stderr)
-    if intrinsic:
-        mark = f"@{intrinsic[1]}("
-
-        def users() -> list[str]:
-            module = _optimised(job.engine.start(), job)
-            return [f.name for f in module.functions() if not f.is_declaration and mark in f.text()]
-
-        try:
-            return isolate.run(users, timeout=timeout)
-        except isolate.Crash:
-            return []
-    return [k.name for k in manifest.kernels if not _alone(k.name, job, timeout)]
-
-
-def _alone(kernel: str, job: Job, timeout: float) -> bool:
-    """Whether code can be generated for one kernel and what it needs."""
-
-    def attempt() -> bool:
-        engine = job.engine.start()
-        module = _optimised(engine, job)
-        internalize.internalize(module, [kernel])
-        internalize.collect(engine, module)
-        engine.emit(module, job.target)
-        return True
-
-    try:
-        return isolate.run(attempt, timeout=timeout)
-    except isolate.Crash:
-        return False

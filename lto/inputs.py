@@ -64,14 +64,17 @@ def read_file(path: str) -> memoryview:
         return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def load(name: str, kind: Kind, path: str) -> Unit:
-    """Reads one input. Raises FC0301 to FC0304; ``OSError`` when it cannot be read."""
+def load(name: str, kind: Kind, path: str, timeout: float | None = None) -> Unit:
+    """Reads one input; LLVM, which is asked for textual IR, has ``timeout`` seconds.
+
+    Raises FC0301 to FC0304, FC0321 and FC0323; ``OSError`` when it cannot be read.
+    """
     data = read_file(path)
     members: list[Member] = []
     faults = Collector()
     for label, body in _bodies(data, path):
         try:
-            module = _module(name, label, body, path)
+            module = _module(name, label, body, path, timeout)
             if module is not None:
                 members.append(Member(label, bytes(module)))
                 if kind == "crate":
@@ -96,7 +99,9 @@ def _bodies(data: memoryview, path: str) -> Iterator[tuple[str, memoryview]]:
         yield f"{base}({os.path.basename(member.name)})", body
 
 
-def _module(name: str, label: str, body: memoryview, path: str) -> memoryview | None:
+def _module(
+    name: str, label: str, body: memoryview, path: str, timeout: float | None
+) -> memoryview | None:
     """The bitcode of a candidate; None for what is not code (metadata)."""
     head = bytes(body[:8])
     if label.endswith((".rmeta)", ".rmeta", "rust.metadata.bin)")) or head.startswith(b"rust"):
@@ -109,7 +114,7 @@ def _module(name: str, label: str, body: memoryview, path: str) -> memoryview | 
         if head.startswith(magic):
             _wrong_target(name, path, what)
     if path.endswith(".ll") or looks_like_text(body):
-        return memoryview(_assemble(label, bytes(body)))
+        return memoryview(_assemble(label, bytes(body), timeout))
     fail(
         errors.NO_CODE,
         label,
@@ -166,7 +171,7 @@ def looks_like_text(body: memoryview) -> bool:
     return head.startswith(_TEXT_STARTS) and b"\0" not in head
 
 
-def _assemble(label: str, text: bytes) -> bytes:
+def _assemble(label: str, text: bytes, timeout: float | None) -> bytes:
     """Textual IR to bitcode, by LLVM in a child process."""
     from fatcrate.lto import isolate
 
@@ -180,9 +185,10 @@ def _assemble(label: str, text: bytes) -> bytes:
             fail(errors.BAD_BITCODE, label, f"is not valid textual IR: {error}")
 
     try:
-        return isolate.run(work)
+        return isolate.run(work, timeout=timeout or isolate.DEFAULT_TIMEOUT)
     except isolate.Crash as crash:
-        fail(errors.ENGINE_CRASH, label, f"LLVM {crash.reason()} while reading it")
+        kind = errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH
+        fail(kind, label, f"LLVM {crash.reason()} while reading it")
 
 
 def check_targets(units: list[Unit], triple: str, llvm: tuple[int, ...]) -> None:

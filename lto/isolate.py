@@ -41,11 +41,23 @@ class Crash(Exception):
         if self.timed_out:
             return "did not finish in time"
         if self.signal:
-            try:
-                return f"was ended by {signal.Signals(self.signal).name}"
-            except ValueError:
-                return f"was ended by signal {self.signal}"
+            return ended_by(self.signal)
         return f"exited with code {self.exit_code}"
+
+
+def ended_by(number: int) -> str:
+    """``was ended by SIGABRT``."""
+    try:
+        return f"was ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"was ended by signal {number}"
+
+
+def remedy(number: int) -> str:
+    """What helps against a signal that the program does not give itself; "" when none is known."""
+    if number != signal.SIGKILL:
+        return ""
+    return "the memory may have run out: run fewer steps at a time (-j)"
 
 
 def run(work: Callable[[], T], *, timeout: float = DEFAULT_TIMEOUT) -> T:

@@ -36,7 +36,7 @@ from fatcrate.lto import (
     repro,
     resolve,
 )
-from fatcrate.lto.inputs import Unit
+from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
@@ -181,7 +181,16 @@ class _Loaded:
         self.libraries: list[Unit] = []
 
 
-def _load(args: argparse.Namespace, planned: Planned | None) -> _Loaded:
+_CRASHES = (errors.ENGINE_CRASH, errors.ENGINE_TIMEOUT)
+_RAW = "raw"  # in place of a digest: the file as it is, in which LLVM crashed
+
+
+def _load(
+    args: argparse.Namespace,
+    argv: list[str],
+    planned: Planned | None,
+    toolchain: identity.Identity,
+) -> _Loaded:
     """Reads all inputs; faults of all of them are raised together."""
     faults, loaded = Collector(), _Loaded()
     crates = _pairs(args.crate, "--crate")
@@ -194,11 +203,19 @@ def _load(args: argparse.Namespace, planned: Planned | None) -> _Loaded:
         *((name, "sysroot", path, loaded.libraries) for name, path in libraries),
         ("libdevice", "libdevice", args.libdevice, loaded.libraries),
     ]
+    crashed = False
     for name, kind, path, units in wanted:
         try:
-            units.append(inputs.load(name, kind, path))
+            units.append(inputs.load(name, kind, path, args.timeout))
         except FatcrateError as error:
             faults.absorb(error)
+            if any(d.kind in _CRASHES for d in error.diagnostics):
+                crashed = True
+                raw = Member(os.path.basename(path), bytes(inputs.read_file(path)))
+                units.append(Unit(name, kind, path, [raw], _RAW))
+    if crashed:
+        made = _capture(args, argv, loaded, toolchain)
+        raise repro.attach(FatcrateError(*faults.errors), args.output, made)
     faults.check()
     # The order of the command line comes from that of `deps` in a project; no output shows it.
     loaded.crates.sort(key=lambda unit: (unit.name, unit.sha256))
@@ -214,7 +231,7 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     toolchain = identity.load(args.toolchain)
     planned = read_plan(args.plan, args.name) if args.plan else None
-    loaded = _load(args, planned)
+    loaded = _load(args, argv, planned, toolchain)
     inputs.check_targets(loaded.crates, names.NVPTX_TRIPLE, _linker_llvm(toolchain))
     table = resolve.build(loaded.crates)
     selection = _selection(args, planned)
@@ -280,7 +297,8 @@ def _merge(
             errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH,
             args.name,
             f"the process that runs LLVM {crash.reason()}",
-            "one of the inputs may be damaged: build the crates again",
+            isolate.remedy(crash.signal)
+            or "one of the inputs may be damaged: build the crates again",
             notes=tuple(crash.stderr.strip().splitlines()[-5:]),
         )
         made = _capture(args, argv, loaded, toolchain)
@@ -299,8 +317,12 @@ def _capture(
     }
     words = [swapped.get(word, word) for word in made.argv]
     for number, unit in enumerate([*loaded.crates, *loaded.libraries]):
-        name = f"{number}-{unit.name}.a"
-        made.files[name] = archive.write([(m.name, m.data) for m in unit.members])
+        if unit.sha256 == _RAW:
+            name = f"{number}-{os.path.basename(unit.path)}"
+            made.files[name] = unit.members[0].data
+        else:
+            name = f"{number}-{unit.name}.a"
+            made.files[name] = archive.write([(m.name, m.data) for m in unit.members])
         words = [
             f"@{name}"
             if word == unit.path

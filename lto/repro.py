@@ -1,4 +1,4 @@
-"""Reproducers: everything that a failing LLVM step read, in one file, and running it again.
+"""Reproducers: everything that a step read when LLVM or ptxas crashed, in one file.
 
 A reproducer is a tar archive (ustar, all times and owners zero) of ``repro.json`` (step, argv
 with names of members in place of paths, versions) and the input files.
@@ -6,10 +6,8 @@ with names of members in place of paths, versions) and the input files.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, NoReturn
 
@@ -19,18 +17,17 @@ from fatcrate.toolchain.diagnostics import Diagnostic, FatcrateError, fail
 
 VERSION = 1
 SUFFIX = ".repro"
-_STEPS = ("link", "codegen")
+_STEPS = ("link", "codegen", "assemble")
+#: In argv, the ptxas of the machine that runs the step again.
+PTXAS = "%ptxas"
 _LIMIT = 2 << 30  # bytes; a damaged archive must not fill the memory
-
-_EPILOG = """\
-examples:
-  fatcrate repro out/demo/sm_80.ptx.repro
-  fatcrate repro --keep repro-files out/demo/sm_80.ptx.repro
-"""
 
 
 class Reproducer(NamedTuple):
-    """A step's command line and inputs. ``argv`` names inputs as ``@NAME`` (``x=@NAME``)."""
+    """A step's command line and inputs.
+
+    ``argv`` names inputs as ``@NAME`` (``x=@NAME``) and ptxas as ``%ptxas``.
+    """
 
     step: str
     argv: list[str]
@@ -126,56 +123,5 @@ def _bad(path: str, message: str) -> NoReturn:
         errors.BAD_REPRODUCER,
         path,
         message,
-        remedy="reproducers are written by `fatcrate link` and `fatcrate codegen` (*.repro)",
+        remedy="reproducers are written by `fatcrate link`, `codegen` and `assemble` (*.repro)",
     )
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line of ``fatcrate repro``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate repro",
-        description="Runs the step of a reproducer again.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    p.add_argument("file", metavar="FILE", help="a file that ends in .repro")
-    p.add_argument("--keep", metavar="DIR", help="unpack into this folder and leave it there")
-    return p
-
-
-def main(argv: list[str]) -> int:
-    """Runs ``fatcrate repro``; its exit code is that of the step."""
-    args = parser().parse_args(argv)
-    made = load(args.file)
-    print(f"fatcrate repro: {made.step} with {_versions(made.versions)}", file=sys.stderr)
-    if args.keep:
-        os.makedirs(args.keep, exist_ok=True)
-        return run(made, args.keep)
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        return run(made, folder)
-
-
-def _versions(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{tool} {version}" for tool, version in sorted(versions.items()))
-
-
-def run(made: Reproducer, folder: str) -> int:
-    """Unpacks into ``folder`` and runs the step there. Raises what the step raises."""
-    from fatcrate.lto import codegen, link
-
-    for name, data in made.files.items():
-        atomic.write_bytes(os.path.join(folder, name), data)
-    step = {"link": link.main, "codegen": codegen.main}[made.step]
-    code = step([_place(word, folder) for word in made.argv])
-    print("fatcrate repro: the step succeeded", file=sys.stderr)
-    return code
-
-
-def _place(word: str, folder: str) -> str:
-    left, equals, right = word.partition("=")
-    if word.startswith("@"):
-        return os.path.join(folder, word[1:])
-    return f"{left}={os.path.join(folder, right[1:])}" if equals and right[:1] == "@" else word
