@@ -45,14 +45,24 @@ def document(project: Import, old: str) -> str:
     lines = [MARK, "version: 1", "crates:"]
     for entry in project.entries:
         lines += _entry(entry, project.crate_names)
-    _, kept, own = old.partition(KEPT + "\n")
+    own = kept(old)
     lines.append(KEPT)
-    if kept:
+    if own is not None:
         return "\n".join(lines) + "\n" + own
     lines.append("kernels:")
     for kernels in project.kernels:
         lines += _kernels(kernels)
     return "\n".join(lines) + "\n"
+
+
+def kept(text: str) -> str | None:
+    """The user's part of a file: what is below the line, or, where someone took that out, from
+    the targets on; None when there is neither."""
+    _, line, own = text.partition(KEPT + "\n")
+    if line:
+        return own
+    found = re.search(r"^kernels[ \t]*:", text, re.MULTILINE)
+    return text[found.start() :] if found else None
 
 
 def _entry(entry: Entry, names: dict[str, str]) -> list[str]:

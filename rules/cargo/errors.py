@@ -85,6 +85,15 @@ CONFIG = Kind(
     severity="warning",
 )
 
+KEPT = Kind(
+    "FC0162",
+    "the kernel targets that an import keeps do not fit its crates",
+    "`fatcrate import` leaves the kernel targets of fatcrate.yaml as they are. When packages"
+    " come, go or get another name, a target may name a crate that is gone, or no target may"
+    " hold a new package's kernels.",
+    severity="warning",
+)
+
 ALL: tuple[Kind, ...] = (
     NO_CARGO,
     CARGO_FAILED,
@@ -98,4 +107,5 @@ ALL: tuple[Kind, ...] = (
     BAD_METADATA,
     OUT_OF_DATE,
     CONFIG,
+    KEPT,
 )

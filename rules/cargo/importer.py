@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from fatcrate.rules.cargo import config, emit_yaml, errors
+from fatcrate.rules.cargo import config, emit_yaml, errors, targets
 from fatcrate.rules.cargo.invoke import Cargo, Selection
 from fatcrate.rules.cargo.plan import Options, plan
 from fatcrate.toolchain import atomic
@@ -83,6 +83,7 @@ def main(argv: list[str]) -> int:
     project = plan(cargo, selection, options)
     report(config.ignored(manifest, dict(os.environ)))
     files = {output: emit_yaml.document(project, old)}
+    names = targets.kept(project, files[output], os.path.relpath(output))
     if args.bazel:
         from fatcrate.rules.cargo import emit_bazel
 
@@ -94,7 +95,9 @@ def main(argv: list[str]) -> int:
         _ours(path)
         changed = atomic.write_if_changed(path, text.encode())
         print(f"{'wrote' if changed else 'unchanged:'} {os.path.relpath(path)}")
-    print(f"{len(project.entries)} crates; kernels: {', '.join(k.name for k in project.kernels)}")
+    count = len(project.entries)
+    told = f"; kernels: {', '.join(names)}" if names else ""
+    print(f"{count} crate{'' if count == 1 else 's'}{told}")
     if args.bazel and not _in_workspace(folder):
         print("no WORKSPACE or MODULE.bazel above: docs/bazel.md shows the one that Bazel needs")
     return 0

@@ -95,9 +95,18 @@ def _std(graph: Graph, unit: Unit, need: nostd.Need) -> _Fault:
     if need.features:
         features = " or ".join(f"`{feature}`" for feature in need.features)
         text += f" while its feature {features} is on"
-        remedy = f"turn off feature {features} of it"
+        # Reached only when no dependency of a crate for the GPU asks for it: see why.causes.
+        remedy = (
+            'write `resolver = "2"` into the [workspace] or [package] of the root Cargo.toml:'
+            " then features that only procedural macros, build scripts or tests ask for do not"
+            " count here"
+        )
     elif unit.index in graph.roots:
-        remedy = f"begin {os.path.relpath(unit.raw['target']['src_path'])} with #![no_std]"
+        remedy = (
+            f"begin {os.path.relpath(unit.raw['target']['src_path'])} with #![no_std]; when it is"
+            " code of the host, name the packages with kernels by -p or give them a"
+            " [package.metadata.fatcrate] table"
+        )
     else:
         remedy = f"{unit.package.name} has no feature that turns `std` off: use another crate"
     return _Fault(errors.NEEDS_STD, text, remedy)

@@ -55,6 +55,43 @@ def test_every_way_of_configuring_reaches_the_kernel(project: Path) -> None:
     assert out.tolist() == DEMO_FACTS
 
 
+def test_names_places_and_versions(tmp_path: Path, root: Path) -> None:
+    """Dashes, `[lib] path` and `name`, `build`, editions 2015 to 2024, one crate in two versions,
+    inherited dependencies, features of another world, metadata of `links`."""
+    place = copy("odd", tmp_path / "odd", root)
+    ok(fatcrate("import", "--offline", "-p", "kern-els", "--archs", "sm_80", cwd=place))
+    text = (place / "fatcrate.yaml").read_text()
+    assert "{one: num-1.0.0}, {two: num-2.0.0}" in text
+    ok(fatcrate("build", cwd=place))
+    out = np.zeros(9, dtype=np.uint32)
+    target = place / "fatcrate-out" / "kern-els"
+    with cpu.Module(target / "linked.bc", f"{target}.manifest.json") as module:
+        module.launch("facts", grid=1, block=1, args=[out])
+    assert out.tolist() == [77, len("kern-els"), 10, 21, 2, 42, 7, 77, len("kernels_lib")]
+
+
+@pytest.mark.parametrize("resolver", ["1", "2", "3"])
+def test_resolvers(tmp_path: Path, root: Path, resolver: str) -> None:
+    """With the first, what a proc macro asks for counts on the device; the remedy says so."""
+    place = copy("odd", tmp_path / "odd", root)
+    manifest = place / "Cargo.toml"
+    text = manifest.read_text().replace('resolver = "2"', f'resolver = "{resolver}"')
+    manifest.write_text(text)
+    done = fatcrate("import", "--offline", "-p", "kern-els", cwd=place)
+    if resolver != "1":
+        ok(done)
+        return
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error[FC0152]: mid 0.3.1: needs `std`: it is not #![no_std]"
+        " while its feature `std` is on\n"
+        "  note: pulled in by kern-els 0.3.1 -> mid 0.3.1\n"
+        '  help: write `resolver = "2"` into the [workspace] or [package] of the root Cargo.toml:'
+        " then features that only procedural macros, build scripts or tests ask for do not count"
+        " here\n"
+    )
+
+
 def test_the_project_file(project: Path) -> None:
     text = (project / "fatcrate.yaml").read_text()
     assert text == (HERE / "project.yaml").read_text()
@@ -102,6 +139,34 @@ def test_kernels_below_the_line_are_kept(project: Path, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("archs: [sm_80, compute_80]", "archs: [sm_90]"))
     ok(fatcrate("import", "--offline", cwd=place))
     assert "archs: [sm_90]" in file.read_text()
+
+
+def test_targets_are_kept_without_the_line(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "line"
+    shutil.copytree(project, place, ignore=shutil.ignore_patterns("fatcrate-out"))
+    file = place / "fatcrate.yaml"
+    wanted = file.read_text().replace("archs: [sm_80, compute_80]", "archs: [sm_90]")
+    lines = [line for line in wanted.splitlines() if "stands below this line" not in line]
+    file.write_text("\n".join(lines) + "\n")
+    ok(fatcrate("import", "--offline", cwd=place))
+    assert file.read_text() == wanted
+
+
+def test_kept_targets_that_do_not_fit_are_told(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "gone"
+    shutil.copytree(project, place, ignore=shutil.ignore_patterns("fatcrate-out"))
+    done = fatcrate("import", "--offline", "-p", "helper", cwd=place)
+    assert done.returncode == 0
+    assert done.stdout.endswith("1 crate; kernels: demo\n")
+    assert re.sub(r":\d+:", ":N:", done.stderr) == (
+        "warning[FC0162]: helper: is in no target of fatcrate.yaml\n"
+        "  help: write one below the line: helper: {crates: [helper], …}\n"
+        "warning[FC0162]: kernels.demo: names the crate 'kern', which is not there\n"
+        "  --> fatcrate.yaml:N:14\n"
+        "   |      crates: [kern]\n"
+        "   |               ^\n"
+        "  help: name another crate, or take the target out\n"
+    )
 
 
 def test_a_file_written_by_hand_is_left_alone(tmp_path: Path, root: Path) -> None:

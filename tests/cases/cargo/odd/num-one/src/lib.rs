@@ -1,0 +1,5 @@
+#![no_std]
+
+pub fn number() -> u32 {
+    1
+}
