@@ -184,6 +184,13 @@ NO_BAZEL_CRATES = Kind(
     " Bazel failed, or the targets have none.",
 )
 
+LARGE_FILE = Kind(
+    "FC0131",
+    "the project file is too large",
+    "A project file describes crates and targets; the limit is four million bytes, several times"
+    " what `fatcrate import` writes for a workspace of a thousand packages.",
+)
+
 ALL: tuple[Kind, ...] = (
     USAGE,
     COMPILER_CRASH,
@@ -212,4 +219,5 @@ ALL: tuple[Kind, ...] = (
     NOT_DISASSEMBLED,
     SYSROOT_FOLDER,
     NO_BAZEL_CRATES,
+    LARGE_FILE,
 )

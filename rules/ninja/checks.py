@@ -28,6 +28,13 @@ def check(project: Project, faults: Collector) -> None:
     _symbols(project.targets.values(), faults)
 
 
+def _hint(project: Project, name: str) -> str:
+    """The nearest crate; nothing among thousands, where looking for each would take minutes."""
+    if len(project.crates) > 3000:
+        return f"it is none of the {len(project.crates)} crates"
+    return suggestion(name, sorted(project.crates), "crates")
+
+
 def _known(project: Project, subject: str, deps: Iterable[Dep], faults: Collector) -> None:
     """Every dependency is declared."""
     for dep in deps:
@@ -37,7 +44,7 @@ def _known(project: Project, subject: str, deps: Iterable[Dep], faults: Collecto
                     errors.UNKNOWN_CRATE,
                     subject,
                     f"there is no crate '{dep.crate}'",
-                    suggestion(dep.crate, sorted(project.crates), "crates"),
+                    _hint(project, dep.crate),
                     dep.location,
                 )
             )

@@ -13,6 +13,7 @@ from fatcrate.rules.ninja.graph import Graph, Setting
 from fatcrate.rules.ninja.model import Crate, Project, Target
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import HERE, Options, cache_folder
+from fatcrate.rules.ninja.yamlfile import LARGEST_FILE
 from fatcrate.toolchain import names
 from fatcrate.toolchain.arch import Arch
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
@@ -95,6 +96,7 @@ def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) 
     path = places.absolute(file)
     try:
         with open(path, encoding="utf-8") as stream:
+            _small(os.fstat(stream.fileno()).st_size, file)
             text = stream.read()
     except UnicodeDecodeError as error:
         fail(errors.NOT_YAML, file, f"is not UTF-8 text (byte {error.start})")
@@ -106,6 +108,17 @@ def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) 
     found = project.load(text, file, places.root, exists, [device])
     _apart(places, found)
     return found
+
+
+def _small(size: int, file: str) -> None:
+    """Raises FC0131 for a file that no project has."""
+    if size > LARGEST_FILE:
+        fail(
+            errors.LARGE_FILE,
+            file,
+            f"has {size} bytes; a project file has at most {LARGEST_FILE}",
+            remedy="is it a project file? Otherwise divide the project",
+        )
 
 
 def _apart(places: Places, found: Project) -> None:

@@ -73,6 +73,12 @@ def _clippy_parser() -> argparse.ArgumentParser:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="targets or crates")
     session.add_folders(parser)
     session.add_running(parser)
+    parser.add_argument(
+        "--message-format",
+        choices=("human", "json"),
+        default="human",
+        help="json: clippy's own diagnostics on stdout, one a line (default: human)",
+    )
     return parser
 
 
@@ -81,7 +87,8 @@ def clippy(argv: list[str]) -> int:
     split = argv.index("--") if "--" in argv else len(argv)
     args = _clippy_parser().parse_args(argv[:split])
     args.root = session.find_root(args.root, Display(quiet=args.quiet))
-    display = Display(quiet=True, verbose=args.verbose)
+    as_json = args.message_format == "json"
+    display = Display(quiet=True, verbose=args.verbose, as_json=as_json)
     with session.open_session(args, display) as opened:
         driver = _tool(opened.tools.rustc, "clippy-driver")
         project = generate.read_project(opened.places, session.PROJECT_FILE, {})
@@ -91,7 +98,8 @@ def clippy(argv: list[str]) -> int:
         outcome = check.check(opened, crates, needs)
         if code := session.exit_code(outcome):
             return code
-        return _lint(opened, driver, wanted, argv[split + 1 :])
+        flags = [*(["--error-format=json"] if as_json else []), *argv[split + 1 :]]
+        return _lint(opened, driver, wanted, flags)
 
 
 def _lint(opened: Session, driver: str, wanted: Iterable[Crate], flags: list[str]) -> int:
@@ -115,11 +123,14 @@ def _lint(opened: Session, driver: str, wanted: Iterable[Crate], flags: list[str
             done = list(pool.map(lambda command: _run(command, root), commands))
     worst = 0
     for crate, (code, text) in zip(crates, done, strict=True):
-        sys.stderr.write(text)
-        if code:
+        for line in text.splitlines():
+            if opened.display.as_json:
+                print(line)
+            opened.display.on_line(None, line)
+        if code and not opened.display.as_json:
             print(f"fatcrate: clippy refuses {crate.key}", file=sys.stderr)
         worst = max(worst, EXIT_ENVIRONMENT if code == EXIT_ENVIRONMENT else int(code != 0))
-    if not worst and not opened.args.quiet:
+    if not worst and not opened.args.quiet and not opened.display.as_json:
         names = ", ".join(crate.key for crate in crates)
         print(f"fatcrate: clippy has seen {names}", file=sys.stderr)
     return worst

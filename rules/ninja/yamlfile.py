@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import yaml
@@ -27,6 +28,11 @@ _CONTROL_NAMES = {"\n": "a line break", "\r": "a line break"}
 
 _LONGEST_EXCERPT = 200  # characters; longer lines are of no help under an error
 _LONGEST_VALUE = 60
+_MOST_LISTED = 60
+_MOST_COMPARED = 300
+
+#: Bytes. That of a workspace with a thousand packages has less than one million.
+LARGEST_FILE = 4_000_000
 
 #: Subject of faults at the top of the file.
 WHOLE_FILE = "the project file"
@@ -51,6 +57,11 @@ class Reader:
     text: str
     faults: Collector = field(default_factory=Collector)
     _merging: set[int] = field(default_factory=set)  # nodes whose merge is in progress
+    _merges: dict[int, dict[str, Entry]] = field(default_factory=dict)  # what they came to
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
 
     def location(self, node: Node | None) -> Location:
         """Where ``node`` starts, with its line."""
@@ -58,7 +69,7 @@ class Reader:
         return self._at(mark.line, mark.column) if mark else Location(self.file)
 
     def _at(self, line: int, column: int) -> Location:
-        lines = self.text.split("\n")
+        lines = self._lines
         if line >= len(lines):  # libyaml puts the end of the file on a line of its own
             line, column = len(lines) - 1, len(lines[-1])
         text = lines[line].rstrip("\r").replace("\t", " ")
@@ -146,6 +157,18 @@ class Reader:
 
     def _merged(self, value: Node, subject: str) -> dict[str, Entry]:
         """What ``<<: value`` brings; of several mappings the first wins."""
+        if id(value) in self._merging:
+            self.fault(errors.BAD_VALUE, subject, "merges itself", value)
+            return {}
+        if id(value) not in self._merges:  # many may merge it, and each of them be merged by many
+            self._merging.add(id(value))
+            try:
+                self._merges[id(value)] = self._merge(value, subject)
+            finally:
+                self._merging.discard(id(value))
+        return self._merges[id(value)]
+
+    def _merge(self, value: Node, subject: str) -> dict[str, Entry]:
         if isinstance(value, yaml.SequenceNode):
             merged: dict[str, Entry] = {}
             for item in value.value:
@@ -155,14 +178,7 @@ class Reader:
         if not isinstance(value, yaml.MappingNode):
             self.wrong_type(subject, "a mapping after '<<'", value)
             return {}
-        if id(value) in self._merging:
-            self.fault(errors.BAD_VALUE, subject, "merges itself", value)
-            return {}
-        self._merging.add(id(value))
-        try:
-            return self.mapping(value, subject)
-        finally:
-            self._merging.discard(id(value))
+        return self.mapping(value, subject)
 
     def _known(
         self, entries: dict[str, Entry], subject: str, known: Iterable[str]
@@ -341,6 +357,12 @@ def suggestion(given: str, choices: list[str], noun: str) -> str:
     """A remedy: the nearest of ``choices`` if one is near, then all of them."""
     import difflib
 
-    near = difflib.get_close_matches(given, choices, 1)
-    listed = f"{noun}: {', '.join(choices)}" if choices else f"there are no {noun}"
+    alike = choices
+    if len(choices) > _MOST_COMPARED:  # there may be as many that are wrong
+        size = len(given)
+        alike = [each for each in choices if each[:1] == given[:1] and abs(len(each) - size) < 2]
+    near = difflib.get_close_matches(given, alike[:_MOST_COMPARED], 1)
+    more = len(choices) - _MOST_LISTED
+    names = choices[:_MOST_LISTED] + ([f"and {more} more"] if more > 0 else [])
+    listed = f"{noun}: {', '.join(names)}" if choices else f"there are no {noun}"
     return f"did you mean '{near[0]}'? {listed}" if near else listed

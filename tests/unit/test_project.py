@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import pytest
 from fatcrate.fatbin import checks, compression
 from fatcrate.lto import budget
 from fatcrate.rules.ninja import kernels, project
 from fatcrate.rules.ninja.model import Crate, Dep, Project
 from fatcrate.rules.ninja.yamlfile import Reader
+from fatcrate.toolchain.diagnostics import FatcrateError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -246,3 +249,36 @@ def test_partitions_in_all_forms() -> None:
         [("a", ("mathlib", "kern/one")), ("b", ("kern",))],
         0,
     )
+
+
+def _bomb(form: str) -> str:
+    """Twelve lines, each of which takes in the one before nine times."""
+    lines = [form % (i, i, ", ".join([f"*x{i - 1}"] * 9)) for i in range(1, 13)]
+    return "\n".join(["x0: &x0 {path: a.rs}", *lines, "crates: {a: {<<: *x12}}"])
+
+
+def _many(line: str) -> str:
+    return "crates:\n" + "".join(line.replace("#", str(i)) for i in range(4000))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (_many("  c#: {path: a.rs}\n"), ""),
+        (_many("  c#: {path: a.rs, deps: [d#]}\n"), "FC0115"),
+        (_many("  c#: {path: a.rs, bad: 1}\n"), "FC0111"),
+        ("crates: " + "[" * 100_000, "FC0110"),
+        (_bomb("x%d: &x%d {<<: [%s]}"), "FC0111"),
+        (_bomb("x%d: &x%d [%s]"), "FC0111"),
+    ],
+    ids=["crates", "dependencies", "keys", "nesting", "merges", "lists"],
+)
+def test_hostile_files_take_seconds(text: str, code: str) -> None:
+    """Not minutes, and not all memory."""
+    begin, found = time.monotonic(), ""
+    try:
+        project.load(f"version: 1\n{text}", "fatcrate.yaml", "/p", lambda _: True, [])
+    except FatcrateError as error:
+        found = error.diagnostics[0].kind.code
+    assert found == code
+    assert time.monotonic() - begin < 20

@@ -309,3 +309,11 @@ def test_a_failed_build_lists_no_old_outputs(project: Project) -> None:
     project.edit("util.rs", "a + a", "b")
     built = project.build("--json")
     assert (built.code, built.json()["status"], built.json()["outputs"]) == (1, "failed", [])
+
+
+def test_a_file_that_is_no_project(project: Project) -> None:
+    with open(project.folder / "fatcrate.yaml", "ab") as stream:
+        stream.truncate(10_000_000)
+    built = project.build()
+    assert built.code == 1
+    assert "FC0131]: fatcrate.yaml: has 10000000 bytes; a project file has at most" in built.stderr
