@@ -124,7 +124,8 @@ BAD_OUTPUT_FOLDER = Kind(
     "FC0122",
     "the output folder cannot be used",
     "The output folder is one of its own: it is not the project's folder nor that of a crate's"
-    " sources, and its path has no line break.",
+    " sources, and its path has no line break, which Ninja's files and depfiles have no way to"
+    " write.",
     EXIT_USAGE,
 )
 NO_NINJA = Kind(

@@ -7,6 +7,7 @@ are capped, as those of registries are.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from fatcrate.rules import errors
 from fatcrate.rules.ninja import check, generate, plan, session
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.model import Crate, Project
+from fatcrate.rules.ninja.runner import Outcome
 from fatcrate.rules.ninja.session import Session
 from fatcrate.toolchain.diagnostics import EXIT_ENVIRONMENT, fail
 from fatcrate.toolchain.discover import discover
@@ -95,11 +97,25 @@ def clippy(argv: list[str]) -> int:
         crates = check.load(opened)
         wanted = [crate for crate in _selected(project, args.targets) if crate.key in crates]
         needs = check.closure(crates, [crate.key for crate in wanted])
-        outcome = check.check(opened, crates, needs)
+        # What rustc says of these clippy says again, so it is only shown when one fails.
+        silent = dataclasses.replace(opened, display=Display(as_json=True))
+        outcome = check.check(silent, crates, needs)
         if code := session.exit_code(outcome):
+            _show_failed(outcome, display)
             return code
         flags = [*(["--error-format=json"] if as_json else []), *argv[split + 1 :]]
         return _lint(opened, driver, wanted, flags)
+
+
+def _show_failed(outcome: Outcome, display: Display) -> None:
+    """What failed steps printed."""
+    for step in outcome.steps:
+        if step.code:
+            display.on_failure(step)
+            for line in step.output:
+                if display.as_json:
+                    print(line, file=sys.stderr)
+                display.on_line(step, line)
 
 
 def _lint(opened: Session, driver: str, wanted: Iterable[Crate], flags: list[str]) -> int:
