@@ -22,13 +22,13 @@ HIP_SECTIONS = (names.HIP_FATBIN_SECTION,)
 
 _MACHINES = {c.EM_X86_64: "x86_64", c.EM_AARCH64: "aarch64"}
 _ELF_TYPES = {c.ET_REL: "object", c.ET_EXEC: "executable", c.ET_DYN: "shared object"}
-_FOREIGN = {
+#: Files that hold device code on other platforms.
+FOREIGN = {
     b"MZ": "a Windows executable (COFF)",
     b"\x64\x86": "a COFF object",
     b"\xcf\xfa\xed\xfe": "a Mach-O file",
     b"\xce\xfa\xed\xfe": "a Mach-O file",
     b"\xca\xfe\xba\xbe": "a universal Mach-O file",
-    b"BC\xc0\xde": "LLVM bitcode",
 }
 
 
@@ -40,15 +40,60 @@ def modules(source: Source, stack: contextlib.ExitStack) -> Iterator[Module]:
     is of no known kind, FC0408 for COFF and Mach-O.
     """
     if archive.is_archive(source):
-        for member in archive.members(source):
-            if member.size >= 4 and _is_elf(member):
-                yield module(member)
-        return
-    if wheel.is_wheel(source):
-        for member in wheel.members(source, stack):
-            yield from modules(member, stack)
-        return
-    yield module(source)
+        yield from _archived(source)
+    elif wheel.is_wheel(source):
+        yield from _in_wheel(source, stack)
+    else:
+        yield module(source)
+
+
+def _archived(source: Source) -> Iterator[Module]:
+    others: list[str] = []
+    for member in archive.members(source):
+        if _is_elf(member):
+            yield _member(member)
+        elif what := foreign(member):
+            others.append(f"{member.name} is {what}")
+    if others:
+        yield Module(source.name, "archive", [], notes=[unread(others)], unread=True)
+
+
+def _in_wheel(source: Source, stack: contextlib.ExitStack) -> Iterator[Module]:
+    for member, held in wheel.members(source):
+        if archive.is_archive(member):
+            found = list(_archived(member))
+        else:
+            found = [_member(member) if _is_elf(member) else module(member)]
+        if any(m.fatbins for m in found):
+            stack.push(held.pop_all())
+        held.close()
+        yield from found
+    if others := wheel.foreign(source):
+        yield Module(source.name, "wheel", [], notes=[unread(others)], unread=True)
+
+
+def unread(others: list[str]) -> str:
+    """A note on members of another platform."""
+    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    return f"{others[0]}{more}; fatcrate reads ELF only"
+
+
+def _member(source: Source) -> Module:
+    """An ELF member of an archive or wheel; one of 32 bits is only noted."""
+    if is_other_elf(source):
+        note = "is a 32-bit or big-endian ELF file"
+        return Module(source.name, "ELF", [], notes=[note], unread=True)
+    return _elf_module(source)
+
+
+def is_other_elf(source: Source) -> bool:
+    """Whether an ELF file is of 32 bits or big-endian; no device code is in such."""
+    return source.size >= 6 and bytes(source.read(4, 2, "ELF header")) != b"\x02\x01"
+
+
+def foreign(source: Source) -> str:
+    """What a file of another platform is; empty for all other files."""
+    return next((what for magic, what in FOREIGN.items() if source.starts_with(magic)), "")
 
 
 def module(source: Source) -> Module:
@@ -65,7 +110,9 @@ def module(source: Source) -> Module:
     if kind == "ptx":
         return Module(source.name, "ptx", [_ptx_image(source)])
     if kind == "ltoir":
-        return Module(source.name, "ltoir", [_bare(source, "ltoir", None)])
+        from fatcrate.fatbin import ltoir
+
+        return Module(source.name, "ltoir", [_bare(source, "ltoir", ltoir.target(source))])
     _refuse(source)
 
 
@@ -78,14 +125,13 @@ def _is_hip(source: Source) -> bool:
 
 
 def _refuse(source: Source) -> NoReturn:
-    for magic, what in _FOREIGN.items():
-        if source.starts_with(magic):
-            fail(
-                errors.UNSUPPORTED,
-                source.name,
-                f"is {what}, which fatcrate does not read",
-                remedy="give it the fat binary itself, or an ELF file",
-            )
+    if what := foreign(source) or (source.starts_with(b"BC\xc0\xde") and "LLVM bitcode"):
+        fail(
+            errors.UNSUPPORTED,
+            source.name,
+            f"is {what}, which fatcrate does not read",
+            remedy="give it the fat binary itself, or an ELF file",
+        )
     fail(
         errors.NOT_RECOGNISED,
         source.name,

@@ -99,18 +99,22 @@ def _detail(args: argparse.Namespace) -> describe.Detail:
 
 
 def _describe(file: str, detail: describe.Detail) -> describe.Description:
-    """Describes a file. Raises FC0400 when it holds no device code."""
+    """Describes a file. Raises FC0400 when it holds no device code, FC0408 when what it holds
+    is for other platforms."""
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(open_source(file))
-        made = describe.describe(file, hostfile.modules(source, stack), detail)
-    if not made.document["fatbins"] and not any(m["notes"] for m in made.document["modules"]):
-        fail(
-            errors.NOT_RECOGNISED,
-            file,
-            "holds no device code",
-            remedy="check that the fat binary was linked into it",
-        )
-    return made
+        found = list(hostfile.modules(source, stack))
+        made = describe.describe(file, found, detail)
+    if made.document["fatbins"] or any(m.notes for m in found if not m.unread):
+        return made
+    if notes := [note for m in found for note in m.notes]:
+        fail(errors.UNSUPPORTED, file, "holds no ELF file with device code", notes=tuple(notes))
+    fail(
+        errors.NOT_RECOGNISED,
+        file,
+        "holds no device code",
+        remedy="check that the fat binary was linked into it",
+    )
 
 
 def _print_json(document: dict[str, Any]) -> None:

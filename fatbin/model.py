@@ -100,3 +100,4 @@ class Module:
     fatbins: list[Fatbin]
     machine: str = ""  # host architecture
     notes: list[str] = field(default_factory=list)
+    unread: bool = False  # the notes tell of members that fatcrate does not read

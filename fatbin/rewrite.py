@@ -47,7 +47,9 @@ class Summary:
 def rewrite(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> None:
     """Writes ``source`` with every container edited. Raises FC0400 for other files."""
     if wheel.is_wheel(source):
-        wheel.rewrite(source, lambda s, out: rewrite(s, editor, out, summary), stream)
+        wheel.rewrite(source, lambda s, out: _member(s, editor, out, summary), stream)
+        if others := wheel.foreign(source):
+            summary.notes.append(hostfile.unread(others))
     elif archive.is_archive(source):
         _archive(source, editor, stream, summary)
     elif source.starts_with(c.ELF_MAGIC):
@@ -63,6 +65,17 @@ def rewrite(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) 
         source.fault(errors.UNSUPPORTED, 0, "is a single image, not a container")
 
 
+def _member(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> None:
+    """A member of an archive or wheel. One that is a single image is no container: it stays."""
+    if source.starts_with(c.ELF_MAGIC):
+        if hostfile.is_other_elf(source) or Elf(source).machine in (c.EM_CUDA, c.EM_AMDGPU):
+            stream.writelines(source.chunks())
+        else:
+            _elf(source, editor, stream, summary)
+    else:
+        rewrite(source, editor, stream, summary)
+
+
 def _write_parts(source: Source, parts: list[Part], stream: BinaryIO) -> None:
     for part in parts:
         if isinstance(part, bytes):
@@ -72,16 +85,23 @@ def _write_parts(source: Source, parts: list[Part], stream: BinaryIO) -> None:
 
 
 def _archive(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> None:
-    with contextlib.ExitStack() as stack:
+    """Edited members wait in one temporary file: there may be thousands."""
+    others: list[str] = []
+    with scratch_file() as scratch:
 
         def edit(member: Source) -> Source:
             if not member.starts_with(c.ELF_MAGIC):
+                if what := hostfile.foreign(member):
+                    others.append(f"{member.name} is {what}")
                 return member
-            scratch = stack.enter_context(scratch_file())
-            _elf(member, editor, scratch, summary)
-            return scratch_source(scratch, member.name)
+            start = scratch.tell()
+            _member(member, editor, scratch, summary)
+            whole = scratch_source(scratch, member.name)
+            return whole.window(start, whole.size - start, "a member")
 
         archive.rewrite(source, edit, stream)
+    if others:
+        summary.notes.append(hostfile.unread(others))
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from fatcrate.toolchain.diagnostics import Kind, Location, fail
 CHUNK = 1 << 20
 #: Zeros between containers: linkers pad to a page, and what ``strip`` could not cut is zero.
 ZEROS_LIMIT = 16 << 20
+PIPE_LIMIT = 1 << 30
 
 
 class Source:
@@ -30,6 +31,9 @@ class Source:
         self._data = None if data is None else memoryview(data).cast("B")
         self._fd = fd
         self._start = 0
+        self._origin = 0  # what offsets in messages count from
+        self.path = ""  # where a file is that was opened, for names relative to it
+        self._reopened = ""
         self.size = len(self._data) if self._data is not None else size
 
     def window(self, offset: int, size: int, what: str, name: str = "") -> Source:
@@ -40,10 +44,13 @@ class Source:
         """
         self.check(offset, size, what)
         part = Source.__new__(Source)
+        part.path = ""
         part.name = name or self.name
         part._data = None if self._data is None else self._data[offset : offset + size]
         part._fd = self._fd
         part._start = self._start + offset
+        part._origin = part._start if name else self._origin
+        part._reopened = self._reopened
         part.size = size
         return part
 
@@ -64,13 +71,22 @@ class Source:
         self.check(offset, size, what)
         if self._data is not None:
             return self._data[offset : offset + size]
-        data = os.pread(self._fd, size, self._start + offset)
+        if not self._reopened:
+            return self._from_file(self._fd, offset, size, what)
+        fd = _open_regular(self._reopened)
+        try:
+            return self._from_file(fd, offset, size, what)
+        finally:
+            os.close(fd)
+
+    def _from_file(self, fd: int, offset: int, size: int, what: str) -> bytes:
+        data = os.pread(fd, size, self._start + offset)
         if len(data) == size:
             return data
         parts = [data]
         done = len(data)
         while done < size:  # one pread gives at most 2 GiB
-            more = os.pread(self._fd, size - done, self._start + offset + done)
+            more = os.pread(fd, size - done, self._start + offset + done)
             if not more:
                 fail(errors.TRUNCATED, self.name, f"shrank while {what} was read")
             parts.append(more)
@@ -105,27 +121,58 @@ class Source:
         return self.size
 
     def location(self, offset: int) -> Location:
-        """``offset`` of this window as a place in the file."""
-        return Location(self.name, offset=self._start + offset)
+        """``offset`` of this window as a place in the file or member."""
+        return Location(self.name, offset=self._start - self._origin + offset)
 
     def fault(self, kind: Kind, offset: int, message: str, remedy: str = "") -> NoReturn:
         """Raises ``kind`` at ``offset``."""
         fail(kind, self.name, message, location=self.location(offset), remedy=remedy)
 
 
+def named_file(path: str, name: str) -> Source:
+    """A regular file that is opened anew for each read: there may be more of them than a
+    process may hold open. Raises ``OSError``, and FC0400 for anything but a regular file."""
+    fd = _open_regular(path)
+    try:
+        made = Source(name, size=os.fstat(fd).st_size)
+    finally:
+        os.close(fd)
+    made._reopened = path
+    return made
+
+
+def _open_regular(path: str) -> int:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # waits for no writer
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        fail(errors.NOT_RECOGNISED, path, "is no regular file")
+    return fd
+
+
 @contextmanager
 def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """Opens a file for reading; a pipe is read into memory. Raises ``OSError``."""
+    """Opens a file for reading; a pipe or device is read into memory. Raises ``OSError``,
+    FC0400 for folders, FC0404 for what does not end."""
     name = os.fspath(path)
     fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
     try:
         status = os.fstat(fd)
         if stat.S_ISREG(status.st_mode):
-            yield Source(name, fd=fd, size=status.st_size)
+            made = Source(name, fd=fd, size=status.st_size)
+            made.path = name
+            yield made
         elif stat.S_ISDIR(status.st_mode):
             fail(errors.NOT_RECOGNISED, name, "is a directory", remedy="name a file in it")
         else:
             with os.fdopen(os.dup(fd), "rb") as stream:
-                yield Source(name, data=stream.read())
+                data = stream.read(PIPE_LIMIT + 1)
+            if len(data) > PIPE_LIMIT:
+                fail(
+                    errors.TOO_LARGE,
+                    name,
+                    f"is no file, and gives more than {PIPE_LIMIT} bytes",
+                    remedy="write it to a file first",
+                )
+            yield Source(name, data=data)
     finally:
         os.close(fd)

@@ -42,6 +42,8 @@ def check_image(
             _check_cubin(arch, source, policy, into)
         elif kind == "ptx":
             _check_ptx(arch, source, policy, into)
+        else:
+            _check_ltoir(arch, source, policy, into)
     except FatcrateError as error:
         for diagnostic in error.diagnostics:
             if diagnostic.kind is errors.TRUNCATED:
@@ -91,6 +93,17 @@ def _check_ptx(arch: Arch, source: Source, policy: Policy, into: Collector) -> N
         )
     if not found.complete:
         policy.report(into, CUT_OFF, source.name, "has braces that do not balance")
+
+
+def _check_ltoir(arch: Arch, source: Source, policy: Policy, into: Collector) -> None:
+    from fatcrate.fatbin import ltoir
+
+    found = ltoir.target(source)
+    specific = arch.suffix == "a"
+    if found and (found.number, found.suffix == "a") != (arch.number, specific):
+        policy.report(
+            into, TARGET_MISMATCH, source.name, f"is LTO-IR for {found}, but is packed for {arch}"
+        )
 
 
 def check_set(

@@ -29,6 +29,7 @@ _DEVICE_MAGICS: Final = (
     b"CCOB",
     b"__CLANG_OFFLOAD_BUNDLE__",
 )
+_FOREIGN_ENDS: Final = (".dll", ".pyd", ".exe", ".dylib", ".lib")
 _DEFLATE_RATIO: Final = 1032
 _SIGNATURES: Final = (".dist-info/RECORD.jws", ".dist-info/RECORD.p7s")
 
@@ -81,15 +82,25 @@ def _opened(source: Source) -> Iterator[zipfile.ZipFile]:
         raise
 
 
-def members(source: Source, stack: contextlib.ExitStack) -> Iterator[Source]:
-    """The members that may hold device code, unpacked to temporary files that live as long
-    as ``stack``."""
+def members(source: Source) -> Iterator[tuple[Source, contextlib.ExitStack]]:
+    """The members that may hold device code, each unpacked to a temporary file that lives
+    until its stack is closed."""
     with _opened(source) as archive:
         _check_sizes(source, archive)
         for info in archive.infolist():
-            if not _is_candidate(archive, info):
-                continue
-            yield _unpacked(source, archive, info, stack)
+            if _is_candidate(archive, info):
+                held = contextlib.ExitStack()
+                yield _unpacked(source, archive, info, held), held
+
+
+def foreign(source: Source) -> list[str]:
+    """Libraries of other platforms, each as a sentence."""
+    with _opened(source) as archive:
+        return [
+            f"{source.name}({info.filename}) is a library for another platform"
+            for info in archive.infolist()
+            if info.filename.lower().endswith(_FOREIGN_ENDS)
+        ]
 
 
 def _unpacked(

@@ -166,7 +166,7 @@ def test_bare_images(tools: Tools, tmp_path: Path) -> None:
         (b"\x7fELF\x01\x01\x01" + bytes(100), "FC0408"),
         (b"!<arch>\nxyz", "FC0401"),
         (b"!<arch>\n" + b"x" * 60, "FC0410"),
-        (b"!<thin>\n", "FC0408"),
+        (b"!<thin>\n", "FC0400"),
         (b"CCOB" + bytes(40), "FC0408"),
         (b"PK\x03\x04" + bytes(40), "FC0410"),
         (b"hello, world\n" * 10, "FC0400"),

@@ -80,7 +80,7 @@ _CASES = {
         "compute_80={ptx:86}",
         "error[FC0432]: 86.ptx: has `.target sm_86`, but is packed for compute_80"
         " [target-mismatch]\n"
-        "  help: pack it under the arch of its `.target`\n",
+        "  help: pack it under the arch that it was generated for\n",
     ),
     "ptx-version": (
         "compute_90={old-ptx:90}",
