@@ -22,7 +22,8 @@ WRAPPER_MAGIC = b"\xde\xc0\x17\x0b"
 # Block ids.
 _BLOCKINFO, _MODULE, _IDENTIFICATION, _SYMTAB, _STRTAB = 0, 8, 13, 14, 23
 # Module records.
-_TRIPLE, _SECTION, _GLOBALVAR, _FUNCTION, _ALIAS, _SOURCE, _IFUNC = 2, 5, 7, 8, 14, 16, 18
+_TRIPLE, _LAYOUT, _SECTION = 2, 3, 5
+_GLOBALVAR, _FUNCTION, _ALIAS, _SOURCE, _IFUNC = 7, 8, 14, 16, 18
 _OLD_ALIAS = 9
 _VERSION = 1
 # Built-in abbreviation ids.
@@ -80,6 +81,7 @@ class ModuleInfo(NamedTuple):
     triple: str = ""
     source: str = ""
     symbols: Sequence[Symbol] = ()
+    layout: str = ""  # "e-p6:32:32-i64:64"
 
     @property
     def llvm_version(self) -> tuple[int, ...]:
@@ -112,6 +114,7 @@ class _Parsed:
         self.version = 0
         self.producer = ""
         self.triple = ""
+        self.layout = ""
         self.source = ""
         self.sections: list[str] = []
         self.globals: list[tuple[int, list[int]]] = []
@@ -181,6 +184,8 @@ def _collect(
             parsed.version = operands[0]
         elif number == _TRIPLE:
             parsed.triple = _text(operands)
+        elif number == _LAYOUT:
+            parsed.layout = _text(operands)
         elif number == _SOURCE:
             parsed.source = _text(operands)
         elif number == _SECTION:
@@ -271,7 +276,7 @@ def read(data: memoryview, file: str) -> ModuleInfo:
         symbols = [_symbol(i, *each, parsed) for i, each in enumerate(parsed.globals)]
     except Truncated:
         _bad(file, "is damaged or truncated bitcode", min(reader.position // 8, len(data)))
-    return ModuleInfo(parsed.producer, parsed.triple, parsed.source, symbols)
+    return ModuleInfo(parsed.producer, parsed.triple, parsed.source, symbols, parsed.layout)
 
 
 def _top_level(reader: Reader, parsed: _Parsed) -> None:

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import mmap
 import os
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, NoReturn
@@ -95,8 +96,21 @@ def _bodies(data: memoryview, path: str) -> Iterator[tuple[str, memoryview]]:
         yield base, data
         return
     for member in archive.members(data, path):
-        body = read_file(member.path) if member.path else member.data
+        body = _thin(member.path, base) if member.path else member.data
         yield f"{base}({os.path.basename(member.name)})", body
+
+
+def _thin(path: str, archive_name: str) -> memoryview:
+    """A thin archive's member, a file of its own."""
+    try:
+        return read_file(path)
+    except OSError as error:
+        fail(
+            errors.BAD_ARCHIVE,
+            archive_name,
+            f"is a thin archive, and its member {path} cannot be read: {error.strerror}",
+            remedy="keep the members where they were, or make it without --thin (ar's T)",
+        )
 
 
 def _module(
@@ -214,6 +228,14 @@ def _check_target(unit: Unit, member: Member, triple: str, llvm: tuple[int, ...]
             f"{file} is compiled for {info.triple or 'no target'}, the link is for {triple}",
             remedy=f"compile the crate with --target {triple}",
         )
+    other = _other_layout(info.layout)
+    if other:
+        fail(
+            errors.NOT_DEVICE_CODE,
+            unit.name,
+            f"{file} is laid out for {other}, not as {triple} is",
+            remedy=f"compile the crate with --target {triple} and its own data layout",
+        )
     version = info.llvm_version
     if version and version[0] != llvm[0]:
         fail(
@@ -222,6 +244,24 @@ def _check_target(unit: Unit, member: Member, triple: str, llvm: tuple[int, ...]
             f"{file} was written by LLVM {_dotted(version)}, the linker reads LLVM {_dotted(llvm)}",
             remedy=f"compile the crate with a rustc whose LLVM is {llvm[0]} (rustc -vV shows it)",
         )
+
+
+_POINTER_BITS = {6: 32}  # by address space, where it is not 64
+
+
+def _other_layout(layout: str) -> str:
+    """What a data layout has that NVPTX's 64-bit one has not; "" when code of both fits together.
+
+    Format: LLVM Language Reference, "Data Layout".
+    """
+    for part in layout.split("-"):
+        if part == "E":
+            return "big-endian memory"
+        if match := re.match(r"p(\d*):(\d+)", part):
+            space, bits = int(match[1] or 0), int(match[2])
+            if bits != _POINTER_BITS.get(space, 64):
+                return f"{bits}-bit pointers in address space {space}"
+    return ""
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -87,10 +87,14 @@ def _duplicate(kind: Kind, name: str, found: list[tuple[str, Symbol]], what: str
         if what == "kernel"
         else "rename one of them, or drop its `#[no_mangle]`"
     )
+    where = f"by the crates {symbols.listed(crates)}"
+    if len(set(crates)) == 1:
+        where = f"more than once in crate {crates[0]}"
+        remedy = "give the crate once, and each member of its archive once"
     return Diagnostic(
         kind,
         symbols.demangle(name),
-        f"{what} is defined by the crates {symbols.listed(crates)}",
+        f"{what} is defined {where}",
         remedy,
         notes=(f"symbol {name}",) if symbols.demangle(name) != name else (),
     )

@@ -19,3 +19,8 @@ def check(shop: Any, case: Any) -> None:
     outcome = shop.link("case", crates=[("kern", made)])
     assert outcome.code == 0, outcome.stderr
     assert (folder / "case.bc").read_bytes() == before
+    member.unlink()
+    outcome = shop.link("case", crates=[("kern", made)])
+    assert outcome.code == 1
+    assert "error[FC0301]: thin.a: is a thin archive, and its member " in outcome.stderr
+    assert f"{member.name} cannot be read: No such file or directory" in outcome.stderr

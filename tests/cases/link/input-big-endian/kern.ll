@@ -1,0 +1,6 @@
+target datalayout = "E-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @k(ptr %x) {
+  store i32 1, ptr %x
+  ret void
+}
