@@ -154,10 +154,7 @@ def _elf_module(source: Source) -> Module:
         [],
         _MACHINES.get(elf.machine, f"machine {elf.machine}"),
     )
-    made.notes.extend(kpack_notes(elf))
-    for section in elf.sections:
-        if section.header.type == c.SHT_NOBITS and section.name in CUDA_SECTIONS + HIP_SECTIONS:
-            made.notes.append(f"section {section.name} has no contents (a debug file)")
+    made.notes.extend(notes(elf))
     for section in device_sections(elf):
         made.fatbins.extend(containers(source, section))
     return made
@@ -187,14 +184,20 @@ def _hip_wrappers(elf: Elf) -> list[int]:
     return [w.magic for w in WRAPPER.read_many(wrappers[:whole])]
 
 
-def kpack_notes(elf: Elf) -> list[str]:
-    """A note when HIP wrappers of the file lead to ``.kpack`` files instead of a bundle."""
+def notes(elf: Elf) -> list[str]:
+    """Where device code is that the file does not hold itself: in ``.kpack`` files, or in the
+    program that a debug file belongs to."""
+    made = []
     kpacked = _hip_wrappers(elf).count(c.HIP_KPACK_MAGIC)
-    if not kpacked:
-        return []
-    places = _kpack_places(elf.section_bytes(c.KPACK_SECTION) or b"")
-    where = f": {', '.join(places)}" if places else ""
-    return [f"{kpacked} HIPK wrapper(s); the code objects are in kpack files{where}"]
+    if kpacked:
+        places = _kpack_places(elf.section_bytes(c.KPACK_SECTION) or b"")
+        where = f": {', '.join(places)}" if places else ""
+        made.append(f"{kpacked} HIPK wrapper(s); the code objects are in kpack files{where}")
+    return made + [
+        f"section {section.name} has no contents (a debug file)"
+        for section in elf.sections
+        if section.header.type == c.SHT_NOBITS and section.name in CUDA_SECTIONS + HIP_SECTIONS
+    ]
 
 
 def _kpack_places(data: bytes) -> list[str]:

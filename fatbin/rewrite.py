@@ -137,7 +137,7 @@ def _elf(source: Source, editor: Editor, stream: BinaryIO, summary: Summary) -> 
             _plan_linked(section, edited, patches, dead)
         else:
             shortened.append(_plan_object(section, edited))
-    summary.notes += hostfile.kpack_notes(elf)
+    summary.notes += hostfile.notes(elf)
     if not found_any:
         stream.writelines(source.chunks())
     elif linked:
