@@ -1,8 +1,8 @@
 """Runs work on LLVM in a child process, so that LLVM's end is not ours.
 
 LLVM calls ``abort`` on input that its code generators refuse, and a damaged module can make
-it crash or spin. The child is forked (the parent must not have loaded LLVM), keeps what LLVM
-prints on stderr, and sends its result back through a file without a name.
+it crash or spin. The child is forked (the parent may have loaded LLVM, but not run it), keeps
+what LLVM prints on stderr, and sends its result back through a file without a name.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ _MODULES = (
     "fatcrate.rules.compile",
     "fatcrate.lto.link",
     "fatcrate.lto.codegen",
+    "fatcrate.lto.llvm",  # LLVM itself: loaded here, run in the steps' workers
     "fatcrate.lto.assemble",
     "fatcrate.fatbin.abicheck",
     "fatcrate.fatbin.pack",
