@@ -96,6 +96,15 @@ BAD_ARRAY = Kind(
     "Arrays are read from NumPy's .npy files, without pickled objects.",
 )
 
+NO_HEAP = Kind(
+    "FC0616",
+    "the device's heap has too little memory",
+    "A thread trapped after an allocation (`Box`, `Vec`, `malloc`) that the heap could not serve."
+    " The heap of a GPU has 8 MiB unless the host program sets another limit, for all threads"
+    " together; the CPU runner's has the same, or what `--heap-bytes` says. Each allocation costs"
+    " 16 bytes more than it asks for. What is not freed stays in use in later launches.",
+)
+
 ALL: tuple[Kind, ...] = (
     BAD_LAUNCH,
     UNKNOWN_KERNEL,
@@ -112,4 +121,5 @@ ALL: tuple[Kind, ...] = (
     NOT_BUILT,
     BAD_SPEC,
     BAD_ARRAY,
+    NO_HEAP,
 )

@@ -55,6 +55,16 @@ def _trapped(
     if ran.trap_count > _SHOWN:
         notes.append(f"and {ran.trap_count - _SHOWN} more")
     count = "a thread" if ran.trap_count == 1 else f"{ran.trap_count} threads"
+    if ran.heap_traps:
+        return Diagnostic(
+            errors.NO_HEAP,
+            kernel.name,
+            f"{count} trapped; {ran.heap_traps} of them had asked the device's heap for more than"
+            f" it has, such as {ran.heap_asked} bytes",
+            "allocate less, or give it more (--heap-bytes, heap_bytes=; on a GPU"
+            " cuCtxSetLimit with CU_LIMIT_MALLOC_HEAP_SIZE)",
+            notes=(f"{ran.heap_used} of {request.heap_bytes} bytes are in use", *notes),
+        )
     return Diagnostic(
         errors.TRAPPED,
         kernel.name,

@@ -28,6 +28,7 @@ Size = int | tuple[int] | tuple[int, int] | tuple[int, int, int]
 IN_ORDER = "in-order"
 STACK_BYTES = 256 * 1024
 TIMEOUT = 60.0
+HEAP_BYTES = 8 << 20  # CUDA's default for CU_LIMIT_MALLOC_HEAP_SIZE
 
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
@@ -149,30 +150,28 @@ class Module:
         divergence: Divergence = "error",
         stack_bytes: int = STACK_BYTES,
         guard_bytes: int = GUARD_BYTES,
+        heap_bytes: int = HEAP_BYTES,
     ) -> Result:
         """Runs a kernel and writes the arrays in ``args`` back, except read-only ones.
 
-        ``args`` has a value for each machine parameter, in order: an int or float for a
-        scalar, a NumPy array (or None, a null pointer) for a pointer. ``types`` are the
-        parameters' Rust types, such as ``["u32", "*const f32"]``; the arguments are checked
-        against them. Without them the manifest's count, which knows types of crates with debug
-        information; else an array is refused whose elements have another size than those that
-        the code indexes. ``shared_bytes`` is the size of dynamic shared memory. ``schedule`` is
-        the order in which threads and blocks take turns: ``"in-order"`` or
-        ``"shuffled:SEED"``. ``timeout`` is in seconds.
+        ``args`` has a value for each machine parameter, in order: an int or float for a scalar,
+        a NumPy array (or None, a null pointer) for a pointer. ``types``, the parameters' Rust
+        types such as ``["u32", "*const f32"]``, are checked against; without them those of the
+        manifest, or the size of the elements that the code indexes. ``shared_bytes`` is the size
+        of dynamic shared memory. ``schedule`` is the order in which threads and blocks take
+        turns: ``"in-order"`` or ``"shuffled:SEED"``. ``timeout`` is in seconds.
 
-        Shared memory is filled with 0xFF before each block. Raises :class:`FatcrateError`
-        when the launch does not fit (FC0601 to FC0603), a thread traps (FC0604, unless
-        ``allow_traps``), threads diverge at a barrier (FC0605, unless ``divergence`` is
+        Shared memory is filled with 0xFF before each block; the heap keeps what a launch does
+        not free. Raises :class:`FatcrateError` when the launch does not fit (FC0601 to FC0603), a
+        thread traps (FC0604, unless ``allow_traps``; FC0616 after an allocation beyond
+        ``heap_bytes``), threads diverge at a barrier (FC0605, unless ``divergence`` is
         ``"allow"``), memory beside a buffer was written (FC0606), the kernel crashes (FC0607),
         takes too long (FC0608), or reaches what the CPU does not have (FC0609). The arrays are
         unchanged then.
         """
         kernel = with_types(self._kernel(name), types) if types else self._kernel(name)
         dims = _dims("grid", grid, _GRID_LIMITS), _dims("block", block, _BLOCK_LIMITS)
-        _check_block(kernel, dims[1], shared_bytes)
-        if divergence not in DIVERGENCES:
-            raise ValueError(f"divergence must be error or allow, not {divergence!r}")
+        _check_block(kernel, dims[1], shared_bytes, divergence)
         request = wire.Launch(
             name,
             *dims,
@@ -180,6 +179,7 @@ class Module:
             stack_bytes=stack_bytes,
             seed=parse_schedule(schedule),
             lenient=divergence == "allow",
+            heap_bytes=heap_bytes,
         )
         planned = plan(kernel, args)
         entry = self._start(kernel, timeout)
@@ -328,7 +328,9 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean '{near[0]}'? " if near else ""
 
 
-def _check_block(kernel: Kernel, block: wire.Dim, shared_bytes: int) -> None:
+def _check_block(kernel: Kernel, block: wire.Dim, shared_bytes: int, divergence: str) -> None:
+    if divergence not in DIVERGENCES:
+        raise ValueError(f"divergence must be error or allow, not {divergence!r}")
     threads = block[0] * block[1] * block[2]
     if threads > _BLOCK_THREADS:
         fail(

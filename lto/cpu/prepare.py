@@ -11,6 +11,7 @@ Phases, each on the result of the one before:
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
@@ -116,6 +117,10 @@ def prepare(
         value = module.find(name)
         assert value is not None
         value.name = _KERNEL_PREFIX + name
+    for name in ("malloc", "free"):  # the heap's; a crate may define functions of these names
+        value = module.find(name)
+        if value is not None and value.is_declaration:
+            value.name = f"__fc_cpu_{name}"
     math = hostmath.definitions({*retarget.used_math(result), *opening.row_math()}, host.machine)
     pieces = [
         opening.row(),
@@ -133,7 +138,17 @@ def prepare(
     _seal(module, {RUN, *[e.symbol for e in entries.values()]}, result)
     engine.run_passes(module, ["always-inline", "globaldce", "strip-dead-prototypes"], host.target)
     module.verify()
-    return Prepared(module, entries, result.sites, hostmath.host_symbols(math))
+    found = {**hostmath.host_symbols(math), **_host_heap()}
+    return Prepared(module, entries, result.sites, found)
+
+
+def _host_heap() -> dict[str, int]:
+    """Addresses of the C library's allocator, under names that no crate has."""
+    library = ctypes.CDLL(None)
+    return {
+        f"__fc_host_{name}": ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+        for name in ("malloc", "free")
+    }
 
 
 def _kernels(text: irtext.Text) -> list[str]:

@@ -20,6 +20,7 @@ from fatcrate.lto.cpu.arena import GUARD_BYTES
 from fatcrate.lto.cpu.arguments import describe
 from fatcrate.lto.cpu.module import (
     DIVERGENCES,
+    HEAP_BYTES,
     IN_ORDER,
     STACK_BYTES,
     TIMEOUT,
@@ -123,6 +124,13 @@ def parser(front: Front) -> argparse.ArgumentParser:
         help="barriers that not all threads reach (default: error)",
     )
     add("--stack-bytes", type=int, default=STACK_BYTES, metavar="N", help="stack of a thread")
+    add(
+        "--heap-bytes",
+        type=int,
+        default=HEAP_BYTES,
+        metavar="N",
+        help="size of the device's heap (default: 8 MiB, as on a GPU)",
+    )
     add("--guard-bytes", type=int, default=GUARD_BYTES, metavar="N", help="around each buffer")
     add("--list", action="store_true", help="list the kernels and their parameters, and stop")
     add("--json", action="store_true", help="print the result as JSON")
@@ -196,6 +204,7 @@ def _check_numbers(args: argparse.Namespace) -> None:
         ("shared-bytes", 0, 1 << 31),
         ("stack-bytes", 4096, 1 << 28),
         ("guard-bytes", 0, 1 << 30),
+        ("heap-bytes", 0, 1 << 40),
     ):
         number = getattr(args, option.replace("-", "_"))
         if not least <= number <= most:
@@ -275,6 +284,7 @@ def main(argv: list[str], front: Front) -> int:
             divergence=args.divergence,
             stack_bytes=args.stack_bytes,
             guard_bytes=args.guard_bytes,
+            heap_bytes=args.heap_bytes,
         )
     written = []
     for each in given:

@@ -34,7 +34,14 @@
   i64,            ; 29 its length
   i64,            ; 30 index of the shared memory found damaged
   i64,            ; 31 byte in it that was damaged
-  [64 x %fc.trap] ; 32 the first traps
+  [64 x %fc.trap],; 32 the first traps
+  i64,            ; 33 bytes of the heap in use
+  i64,            ; 34 size of the heap
+  i64,            ; 35 number of times that it had too little
+  i64,            ; 36 bytes asked for the last of these times,
+  i64,            ; 37 by a thread of this block,
+  i64,            ; 38 of this rank in it
+  i64             ; 39 number of threads that trapped after such a time
 }
 
 @__fc_cpu_state = external constant ptr
@@ -46,6 +53,8 @@
 declare void @__fc_cpu_switch(ptr, ptr)
 declare ptr @__fc_cpu_prepare(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare ptr @__fc_host_malloc(i64)
+declare void @__fc_host_free(ptr)
 
 ; The running thread's fiber.
 define internal ptr @fiber() alwaysinline {
@@ -77,12 +86,98 @@ define void @__fc_cpu_barrier(i32 %site) noinline convergent {
   ret void
 }
 
+; Counts a thread that traps if the heap had too little for it before.
+define internal void @starved(ptr %s) {
+  %refused.p = getelementptr %fc.state, ptr %s, i32 0, i32 35
+  %refused = load i64, ptr %refused.p
+  %some = icmp ne i64 %refused, 0
+  %block.p = getelementptr %fc.state, ptr %s, i32 0, i32 25
+  %block = load i64, ptr %block.p
+  %last.block.p = getelementptr %fc.state, ptr %s, i32 0, i32 37
+  %last.block = load i64, ptr %last.block.p
+  %same.block = icmp eq i64 %block, %last.block
+  %rank.p = getelementptr %fc.state, ptr %s, i32 0, i32 14
+  %rank.32 = load i32, ptr %rank.p
+  %rank = zext i32 %rank.32 to i64
+  %last.rank.p = getelementptr %fc.state, ptr %s, i32 0, i32 38
+  %last.rank = load i64, ptr %last.rank.p
+  %same.rank = icmp eq i64 %rank, %last.rank
+  %same = and i1 %same.block, %same.rank
+  %counts = and i1 %same, %some
+  %one = zext i1 %counts to i64
+  %traps.p = getelementptr %fc.state, ptr %s, i32 0, i32 39
+  %traps = load i64, ptr %traps.p
+  %sum = add i64 %traps, %one
+  store i64 %sum, ptr %traps.p
+  ret void
+}
+
+; Device code's malloc: 16 bytes before each block hold its size with them.
+define ptr @__fc_cpu_malloc(i64 %size) noinline {
+  %s = load ptr, ptr @__fc_cpu_state
+  %used.p = getelementptr %fc.state, ptr %s, i32 0, i32 33
+  %used = load i64, ptr %used.p
+  %limit.p = getelementptr %fc.state, ptr %s, i32 0, i32 34
+  %limit = load i64, ptr %limit.p
+  %huge = icmp ugt i64 %size, %limit
+  br i1 %huge, label %refuse, label %count
+count:
+  %whole = add i64 %size, 16
+  %sum = add i64 %used, %whole
+  %more = icmp ugt i64 %sum, %limit
+  br i1 %more, label %refuse, label %take
+take:
+  %p = call ptr @__fc_host_malloc(i64 %whole)
+  %none = icmp eq ptr %p, null
+  br i1 %none, label %refuse, label %done
+done:
+  store i64 %whole, ptr %p
+  store i64 %sum, ptr %used.p
+  %block = getelementptr i8, ptr %p, i64 16
+  ret ptr %block
+refuse:
+  %refused.p = getelementptr %fc.state, ptr %s, i32 0, i32 35
+  %refused = load i64, ptr %refused.p
+  %next = add i64 %refused, 1
+  store i64 %next, ptr %refused.p
+  %asked.p = getelementptr %fc.state, ptr %s, i32 0, i32 36
+  store i64 %size, ptr %asked.p
+  %rank.p = getelementptr %fc.state, ptr %s, i32 0, i32 25
+  %rank = load i64, ptr %rank.p
+  %last.block.p = getelementptr %fc.state, ptr %s, i32 0, i32 37
+  store i64 %rank, ptr %last.block.p
+  %thread.p = getelementptr %fc.state, ptr %s, i32 0, i32 14
+  %thread.32 = load i32, ptr %thread.p
+  %thread = zext i32 %thread.32 to i64
+  %last.rank.p = getelementptr %fc.state, ptr %s, i32 0, i32 38
+  store i64 %thread, ptr %last.rank.p
+  ret ptr null
+}
+
+define void @__fc_cpu_free(ptr %block) noinline {
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %give
+give:
+  %s = load ptr, ptr @__fc_cpu_state
+  %p = getelementptr i8, ptr %block, i64 -16
+  %whole = load i64, ptr %p
+  %used.p = getelementptr %fc.state, ptr %s, i32 0, i32 33
+  %used = load i64, ptr %used.p
+  %left = sub i64 %used, %whole
+  store i64 %left, ptr %used.p
+  call void @__fc_host_free(ptr %p)
+  br label %done
+done:
+  ret void
+}
+
 define void @__fc_cpu_trap(i32 %site) noinline noreturn {
   %s = load ptr, ptr @__fc_cpu_state
   %count.p = getelementptr %fc.state, ptr %s, i32 0, i32 26
   %count = load i64, ptr %count.p
   %next = add i64 %count, 1
   store i64 %next, ptr %count.p
+  call void @starved(ptr %s)
   %room = icmp ult i64 %count, 64
   br i1 %room, label %record, label %leave
 record:

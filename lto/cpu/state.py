@@ -86,6 +86,13 @@ class State(ctypes.Structure):
         ("damaged_shared", ctypes.c_int64),
         ("damaged_byte", ctypes.c_int64),
         ("traps", Trap * TRAP_ROOM),
+        ("heap_used", ctypes.c_int64),
+        ("heap_bytes", ctypes.c_int64),
+        ("heap_refused", ctypes.c_int64),
+        ("heap_asked", ctypes.c_int64),
+        ("heap_block", ctypes.c_int64),
+        ("heap_rank", ctypes.c_int64),
+        ("heap_traps", ctypes.c_int64),
     ]
 
 

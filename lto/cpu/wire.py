@@ -63,6 +63,7 @@ class Launch:
     stack_bytes: int
     seed: int | None  # None: threads and blocks in order
     lenient: bool
+    heap_bytes: int
     arguments: tuple[bytes | int | None, ...] = ()
     arena_bytes: int = 0
     denied: tuple[tuple[int, int], ...] = ()  # offset and size of pages without access
@@ -98,6 +99,9 @@ class Ran:
     damaged: str = ""  # the shared memory written out of bounds
     damaged_size: int = 0
     damaged_byte: int = 0  # relative to its start
+    heap_traps: int = 0  # threads that trapped after the heap had too little for them
+    heap_asked: int = 0  # bytes that the last of them wanted
+    heap_used: int = 0  # bytes in use at the end
 
 
 class Closed(Exception):

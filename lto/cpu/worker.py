@@ -72,7 +72,9 @@ class Runner:
         """Writes the launch into the state."""
         s = self.state
         count = request.block[0] * request.block[1] * request.block[2]
+        heap_used = s.heap_used  # the heap outlives a launch, as on a GPU
         ctypes.memset(ctypes.addressof(s), 0, ctypes.sizeof(s))
+        s.heap_used, s.heap_bytes = heap_used, request.heap_bytes
         s.block_dim[:] = request.block
         s.grid_dim[:] = request.grid
         s.dynamic_bytes = request.dynamic_bytes
@@ -129,7 +131,9 @@ class Runner:
         s = self.state
         known = min(s.trap_count, state.TRAP_ROOM)
         traps = [(t.block, t.thread, t.site) for t in s.traps[:known]]
-        ran = wire.Ran(outcome, seconds, s.threads_done, s.trap_count, traps, s.block_rank)
+        common = (outcome, seconds, s.threads_done, s.trap_count, traps, s.block_rank)
+        heap = {name: getattr(s, name) for name in ("heap_traps", "heap_asked", "heap_used")}
+        ran = wire.Ran(*common, **heap)
         if outcome in (Outcome.SOME_ENDED, Outcome.TWO_BARRIERS):
             ran.groups.extend(self._groups())
         if outcome == Outcome.SHARED_DAMAGED:
@@ -137,7 +141,8 @@ class Runner:
             name = entry.shared[s.damaged_shared].name if is_static else ""
             size = entry.shared[s.damaged_shared].size if is_static else s.dynamic_bytes
             return wire.Ran(
-                *(outcome, seconds, s.threads_done, s.trap_count, traps, s.block_rank),
+                *common,
+                **heap,
                 damaged=name,
                 damaged_size=size,
                 damaged_byte=s.damaged_byte - SHARED_GUARD,

@@ -91,3 +91,21 @@ def test_the_images_use_the_right_heap(built: Path) -> None:
     assert "malloc" in heap and "malloc" not in own
     for arch in (75, 80, 86, 89, 90, 120):
         assert (built / "own" / f"sm_{arch}.cubin").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_heap_has_a_limit(built: Path, stage: str) -> None:
+    out = np.zeros(64, dtype=np.uint32)
+    with module(built, "heap", stage) as heap:
+        for _ in range(3):  # what is freed can be had again
+            heap.launch("collect", grid=2, block=32, args=[out], heap_bytes=1 << 16)
+        with pytest.raises(cpu.FatcrateError) as caught:
+            heap.launch("collect", grid=2, block=32, args=[out], heap_bytes=100)
+        text = str(caught.value)
+        assert "error[FC0616]: collect: 64 threads trapped; 64 of them had asked the" in text
+        assert "of 100 bytes are in use" in text
+        heap.launch("collect", grid=2, block=32, args=[out])
+        heap.launch("ask", grid=1, block=1, args=[out[:1].copy()])
+        with pytest.raises(cpu.FatcrateError, match="FC0616") as caught:
+            heap.launch("exhaust", grid=1, block=1, args=[out[:1].copy()])
+        assert f"such as {1 << 46} bytes" in str(caught.value)
