@@ -36,7 +36,7 @@ from fatcrate.toolchain.diagnostics import (
     fail,
     report,
 )
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import formatter, seconds
 
 REPORT_VERSION = 1
 
@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--timeout",
-        type=float,
+        type=seconds,
         default=900.0,
         metavar="SECONDS",
         help="end ptxas after this time (default: %(default)s)",

@@ -297,7 +297,9 @@ def _merge(
             errors.ENGINE_TIMEOUT if crash.timed_out else errors.ENGINE_CRASH,
             args.name,
             f"the process that runs LLVM {crash.reason()}",
-            isolate.remedy(crash.signal)
+            "raise --timeout"
+            if crash.timed_out
+            else isolate.remedy(crash.signal)
             or "one of the inputs may be damaged: build the crates again",
             notes=tuple(crash.stderr.strip().splitlines()[-5:]),
         )

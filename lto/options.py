@@ -6,6 +6,7 @@ import argparse
 
 from fatcrate.lto import engine, errors, isolate
 from fatcrate.toolchain.diagnostics import fail
+from fatcrate.toolchain.usage import seconds
 
 
 def add_engine(p: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def add_timeout(p: argparse.ArgumentParser) -> None:
     """The option that bounds the time of LLVM in its worker process."""
     p.add_argument(
         "--timeout",
-        type=float,
+        type=seconds,
         default=isolate.DEFAULT_TIMEOUT,
         metavar="SECONDS",
         help="end LLVM after this time (default: %(default)s)",

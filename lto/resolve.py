@@ -105,7 +105,14 @@ def check_exports(
 ) -> list[Diagnostic]:
     """A fault for each ``--export`` that names nothing, with the nearest names."""
     faults = []
-    for name in exports:
+    known = table.definitions.keys()
+    wanted = list(exports)
+    if wanted and table.kernels and known >= set(wanted) and not table.kernels.keys() & wanted:
+        some = symbols.listed(sorted(table.kernels)[:4], "or")
+        message, remedy = "is exported, but no kernel is", f"export {some}, too"
+        place = places.get(wanted[0])
+        return [Diagnostic(errors.NO_KERNELS, wanted[0], message, remedy, place)]
+    for name in wanted:
         if name in table.definitions:
             continue
         near = symbols.nearest(name, table.kernels) or symbols.nearest(name, table.definitions)

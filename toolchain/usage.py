@@ -24,3 +24,11 @@ def _columns() -> int:
         return os.get_terminal_size(1).columns or 80
     except OSError:
         return 80
+
+
+def seconds(text: str) -> float:
+    """A time limit from the command line: more than nothing, less than for ever."""
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise ValueError(text)
+    return value

@@ -113,6 +113,7 @@ def test_a_slow_engine_is_ended(shop: Workshop, monkeypatch: pytest.MonkeyPatch)
     assert time.monotonic() - begun < 20
     assert outcome.code == 1
     assert "error[FC0323]: t: the process that runs LLVM did not finish in time" in outcome.stderr
+    assert "help: raise --timeout" in outcome.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish" * 200, b"\0" * 10240])
@@ -170,3 +171,11 @@ def test_an_exception_and_an_exit_are_crashes() -> None:
     with pytest.raises(isolate.Crash) as caught:
         isolate.run(lambda: os._exit(7))
     assert caught.value.reason() == "exited with code 7"
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "soon"])
+@pytest.mark.parametrize("step", ["link", "codegen", "assemble"])
+def test_a_time_limit_that_is_none(step: str, limit: str) -> None:
+    outcome = fatcrate(step, f"--timeout={limit}")
+    assert outcome.code == 2
+    assert f"argument --timeout: invalid seconds value: '{limit}'" in outcome.stderr
