@@ -180,6 +180,7 @@ def main(argv: list[str]) -> int:
     toolchain = identity.load(args.toolchain)
     toolchain.check_arch(arch)
     budgets = budget.parse(args.budget)
+    _check_options(args.ptxas_option)
     ptx = _read_ptx(args.ptx)
     with atomic.atomic_output(args.output) as output:
         options = [*(["-c"] if args.relocatable else []), *args.ptxas_option]
@@ -213,6 +214,30 @@ def main(argv: list[str]) -> int:
         atomic.write_text(args.report, json.dumps(value, indent=2, sort_keys=True) + "\n")
     report(faults.warnings)
     return 0
+
+
+#: Options of ptxas that the step sets itself -> its own option for that.
+_OURS = {
+    "arch": "--arch",
+    "gpu-name": "--arch",
+    "o": "--output",
+    "output-file": "--output",
+    "c": "--relocatable",
+    "compile-only": "--relocatable",
+}
+
+
+def _check_options(options: list[str]) -> None:
+    """Raises FC0340 for an option that would make another image than the report tells of."""
+    for option in options:
+        ours = _OURS.get(option.split("=", 1)[0].lstrip("-"))
+        if ours and option.startswith("-"):
+            fail(
+                errors.BAD_OPTION,
+                "--ptxas-option",
+                f"{option!r} is set by fatcrate",
+                remedy=f"use {ours}",
+            )
 
 
 def _read_ptx(path: str) -> str:

@@ -18,7 +18,7 @@ from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import at_least_one, formatter
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--jobs",
-        type=int,
+        type=at_least_one,
         default=2,
         metavar="N",
         help="processes at a time, for archs and parts of large modules (default: %(default)s)",
@@ -162,6 +162,9 @@ def _wanted(args: argparse.Namespace) -> list[_Wanted]:
         if not equals or not output:
             fail(errors.BAD_OPTION, "--also", f"{text!r} is not ARCH=FILE")
         wanted.append(_Wanted(archs.parse_one(arch), output))
+    outputs = [each.output for each in wanted]
+    for output in sorted({o for o in outputs if outputs.count(o) > 1}):
+        fail(errors.BAD_OPTION, "--also", f"{output} is the output of two architectures")
     return wanted
 
 

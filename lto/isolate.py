@@ -151,7 +151,10 @@ class _Child:
                 number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
                 code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
                 return Failed(Crash(number, code, stderr, killed))
-            kind, value = pickle.load(self._result)
+            try:
+                kind, value = pickle.load(self._result)
+            except EOFError:  # LLVM ended the process, content: `-help` among its options
+                return Failed(Crash(0, 0, stderr))
         return Failed(FatcrateError(*value)) if kind == "diagnostics" else value
 
 

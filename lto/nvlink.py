@@ -70,6 +70,11 @@ def main(argv: list[str]) -> int:
                 message = match["text"].replace(output.name, args.output)
                 faults.add(Diagnostic(errors.NVLINK_FAILED, os.path.basename(args.output), message))
         if done.returncode and not faults.errors:
-            fail(errors.NVLINK_FAILED, args.output, f"nvlink exited with code {done.returncode}")
+            from fatcrate.lto import isolate
+
+            number = -done.returncode
+            how = isolate.ended_by(number) if number > 0 else f"exited with code {-number}"
+            remedy = isolate.remedy(number) if number > 0 else ""
+            fail(errors.NVLINK_FAILED, args.output, f"nvlink {how}", remedy=remedy)
         faults.check()
     return 0

@@ -32,3 +32,11 @@ def seconds(text: str) -> float:
     if not 0 < value < 1e9:
         raise ValueError(text)
     return value
+
+
+def at_least_one(text: str) -> int:
+    """A number of things at a time from the command line."""
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value

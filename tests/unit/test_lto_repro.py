@@ -179,3 +179,19 @@ def test_a_time_limit_that_is_none(step: str, limit: str) -> None:
     outcome = fatcrate(step, f"--timeout={limit}")
     assert outcome.code == 2
     assert f"argument --timeout: invalid seconds value: '{limit}'" in outcome.stderr
+
+
+def test_llvm_that_ends_the_process_content(shop: Workshop) -> None:
+    link(shop, WORKING)
+    outcome = shop.codegen("t", "sm_80", "3", "--llvm-option=-help")
+    assert outcome.code == 1
+    assert "the process that generates code for sm_80 exited with code 0" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+def test_outputs_and_jobs_are_checked(shop: Workshop) -> None:
+    link(shop, WORKING)
+    twice = shop.codegen("t", "sm_80", "3", f"--also=sm_90={shop.folder}/t.sm_80.ptx")
+    assert twice.code == 2
+    assert "t.sm_80.ptx is the output of two architectures" in twice.stderr
+    assert shop.codegen("t", "sm_80", "3", "--jobs=0").code == 2
