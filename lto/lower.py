@@ -4,9 +4,9 @@ LLVM aborts on 128-bit division and conversion (it wants a library call that NVP
 declare), computes ``frem`` as ``x - trunc(x / y) * y``, which is wrong for large quotients,
 and has no aliases of variables. Rust gives all of these a meaning, so LINK replaces them:
 division and conversion by compiler_builtins, ``frem`` by libdevice's exact ``fmod``, an alias
-by what it stands for. Statics that ask for memory by section name get it: ``.constant`` and
-``.shared`` become address spaces 4 and 3. CUDA C++'s ``extern __shared__ T name[]`` is the
-dynamic shared memory, whatever its name and type.
+by what it stands for, a compiler's fence by empty assembly. Statics that ask for memory by
+section name get it: ``.constant`` and ``.shared`` become address spaces 4 and 3. CUDA C++'s
+``extern __shared__ T name[]`` is the dynamic shared memory, whatever its name and type.
 
 Modules are rewritten only where :func:`rewrite` finds something to do.
 """
@@ -46,6 +46,25 @@ INTRINSICS = {
     "llvm.fptoui.sat.i128.f32": "__fixunssfti",
     "llvm.fptoui.sat.i128.f64": "__fixunsdfti",
 }
+_NARROW = re.compile(r"llvm\.fpto([su])i\.sat\.i128\.(b?f16)")
+
+
+def wrapper(intrinsic: str, name: str) -> str | None:
+    """Textual IR of a function ``name`` that saturates a 16-bit float to 128 bits, via f32.
+
+    None when the intrinsic is another.
+    """
+    match = _NARROW.fullmatch(intrinsic)
+    if not match:
+        return None
+    kind = {"f16": "half", "bf16": "bfloat"}[match[2]]
+    callee = _FROM_FLOAT[f"fpto{match[1]}i", "float"]
+    return (
+        f"define i128 @{name}({kind} %x) alwaysinline {{\n  %w = fpext {kind} %x to float\n"
+        f"  %r = call i128 @{callee}(float %w)\n  ret i128 %r\n}}\n"
+        f"declare i128 @{callee}(float)\n"
+    )
+
 
 _RESULT = r"^(?P<head>\s*(?P<result>%\S+) = )"
 _TAIL = r"(?P<tail>(?:, ![\w.]+ !\d+)*)$"
@@ -164,7 +183,13 @@ def _temporary(result: str, part: str) -> str:
 
 
 _UNSIZED = " addrspace(3) global [0 x "
-_MARKS = (" i128 ", " frem ", " alias ", ', section ".', " extern_weak ", _UNSIZED)
+#: What `compiler_fence` becomes: it holds the optimiser back, and NVPTX cannot select it. Nor is
+#: anything to be done at run time, so that an empty assembly that may touch memory stands for it.
+_COMPILER_FENCE = re.compile(r'\bfence syncscope\("singlethread"\) \w+')
+_NO_CODE = 'call void asm sideeffect "", "~{memory}"()'
+
+_FENCE = ' syncscope("singlethread")'
+_MARKS = (_FENCE, " i128 ", " frem ", " alias ", ', section ".', " extern_weak ", _UNSIZED)
 
 
 def rewrite(text: str) -> str | None:
@@ -179,6 +204,8 @@ def rewrite(text: str) -> str | None:
         made = _DIVISION.sub(rewriter.division, made)
         made = _INT_TO_FLOAT.sub(rewriter.to_float, made)
         made = _FLOAT_TO_INT.sub(rewriter.from_float, made)
+    if _FENCE in made:
+        made = _COMPILER_FENCE.sub(_NO_CODE, made)
     if " alias " in made:
         made = _resolve_aliases(made)
     if " extern_weak " in made:

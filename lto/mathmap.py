@@ -85,6 +85,40 @@ def wrapper(intrinsic: str, name: str) -> str | None:
     return f"{header} {{\n{body}\n  ret {kind} {result}\n}}\ndeclare {wide} {callee}({operands})\n"
 
 
+#: Vector operations that LLVM 22's NVPTX back end cannot select for some type and architecture
+#: (`bswap` of `<2 x i32>` on sm_100 and newer, `clmul` of some, `canonicalize` of most), though
+#: it has them for scalars. Of all operations on vectors of 2 to 4 elements these alone.
+_BY_ELEMENT = re.compile(r"llvm\.(bswap|canonicalize|clmul)\.v(\d+)(i\d+|b?f16|f32|f64)")
+
+
+def elementwise(intrinsic: str, name: str) -> str | None:
+    """Textual IR of a function ``name`` that does a vector operation element by element.
+
+    None where LLVM can generate it.
+    """
+    match = _BY_ELEMENT.fullmatch(intrinsic)
+    if not match:
+        return None
+    base, count, suffix = match[1], int(match[2]), match[3]
+    element = _TYPES.get(suffix, suffix)
+    kind = f"<{count} x {element}>"
+    operands = "xy" if base == "clmul" else "x"
+    lines, result = [], "poison"
+    for index in range(count):
+        for operand in operands:
+            lines.append(f"%{operand}e{index} = extractelement {kind} %{operand}, i32 {index}")
+        given = ", ".join(f"{element} %{operand}e{index}" for operand in operands)
+        lines.append(f"%r{index} = call {element} @llvm.{base}.{suffix}({given})")
+        lines.append(f"%v{index} = insertelement {kind} {result}, {element} %r{index}, i32 {index}")
+        result = f"%v{index}"
+    parameters = ", ".join(f"{kind} %{operand}" for operand in operands)
+    body = "\n".join(f"  {line}" for line in lines)
+    return (
+        f"define {kind} @{name}({parameters}) alwaysinline {{\n{body}\n  ret {kind} {result}\n}}\n"
+        f"declare {element} @llvm.{base}.{suffix}({', '.join([element] * len(operands))})\n"
+    )
+
+
 def _calls(
     count: int, element: str, wide: str, callee: str, shape: str, kind: str
 ) -> tuple[list[str], str]:

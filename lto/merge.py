@@ -272,7 +272,7 @@ class _Link:
             if callee:
                 text: str | None = mathmap.forwarder(value.text(), replacement, callee)
             else:
-                text = mathmap.wrapper(name, replacement)
+                text = mathmap.wrapper(name, replacement) or lower.wrapper(name, replacement)
             if text:
                 value.name = replacement
                 self._take(self.engine.parse_text(text), {replacement}, "runtime")

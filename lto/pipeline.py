@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from fatcrate.lto import internalize, runtime, symbols
+from fatcrate.lto import internalize, mathmap, runtime, symbols
 from fatcrate.lto.engine import Engine, Module, Target, Tuning
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import names
@@ -76,6 +76,31 @@ def rename_for_ptx(module: Module) -> None:
             value.name = symbols.ptx_name(name)
 
 
+def split_vectors(engine: Engine, module: Module, target: Target) -> None:
+    """Does vector operations that LLVM cannot generate element by element.
+
+    After the optimiser, which makes vectors of scalar operations.
+    """
+    found = False
+    for value in module.functions():
+        if not value.is_declaration or not value.name.startswith("llvm."):
+            continue
+        name = "fc_" + value.name.replace(".", "_")
+        text = mathmap.elementwise(value.name, name)
+        if text is None:
+            continue
+        value.name = name
+        definition = engine.parse_text(text)
+        definition.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
+        module.link_in(definition)
+        linked = module.find(name)
+        assert linked is not None
+        linked.linkage = "internal"
+        found = True
+    if found:
+        engine.run_passes(module, ["always-inline", "globaldce"], target)
+
+
 class _Unmeasured:
     """A phase that nobody measures."""
 
@@ -113,3 +138,4 @@ def optimise(
     with phase("optimise"):
         engine.optimise(module, target, tuning)
         engine.run_passes(module, ["globaldce", "strip-dead-prototypes"], target)
+        split_vectors(engine, module, target)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fatcrate import cpu
-from fatcrate.lto import mathmap, runtime
+from fatcrate.lto import lower, mathmap, runtime
 from fatcrate.toolchain.discover import Tools
 from support.device import Workshop
 
@@ -151,3 +151,22 @@ def test_every_mapped_intrinsic_is_tested() -> None:
     assert mathmap.libdevice_name("llvm.sin.v4f32") is None
     assert mathmap.libdevice_name("llvm.floor.f32") is None
     assert mathmap.wrapper("llvm.floor.v4f32", "x") is None
+
+
+def test_vector_operations_that_llvm_lacks_go_element_by_element() -> None:
+    text = mathmap.elementwise("llvm.bswap.v2i32", "x")
+    assert text is not None
+    assert text.count("call i32 @llvm.bswap.i32(") == 2
+    pair = mathmap.elementwise("llvm.clmul.v3i8", "x")
+    assert pair is not None
+    assert "call i8 @llvm.clmul.i8(i8 %xe2, i8 %ye2)" in pair
+    for name in ("llvm.bswap.i32", "llvm.ctpop.v2i32", "llvm.fma.v2f32"):
+        assert mathmap.elementwise(name, "x") is None
+
+
+def test_narrow_floats_to_wide_integers() -> None:
+    text = lower.wrapper("llvm.fptoui.sat.i128.bf16", "x")
+    assert text is not None
+    assert "fpext bfloat %x to float" in text
+    assert "call i128 @__fixunssfti(float %w)" in text
+    assert lower.wrapper("llvm.fptoui.sat.i128.f32", "x") is None

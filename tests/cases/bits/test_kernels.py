@@ -11,7 +11,6 @@ import math
 import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -436,6 +435,5 @@ def test_lower_case_by_core(kernel: Launch) -> None:
 
 
 def test_there_are_ten(shelf: Shelf) -> None:
-    folder: Path = shelf.root / SOURCE
     assert len(TARGETS) >= 10
-    assert all((folder / f"{target}.rs").exists() for target in TARGETS)
+    assert all((shelf.root / SOURCE / f"{target}.rs").exists() for target in TARGETS)
