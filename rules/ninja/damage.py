@@ -14,8 +14,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from fatcrate.rules import errors
 from fatcrate.rules.ninja.places import Places
 from fatcrate.toolchain import atomic
+from fatcrate.toolchain.diagnostics import fail
 from fatcrate.toolchain.locate import State, state_of
 
 #: In the front end's own folder, as Ninja's log is.
@@ -45,7 +47,8 @@ def _log(places: Places) -> State:
 
 
 def remove_changed(places: Places, nodes: Iterable[str]) -> list[str]:
-    """Removes outputs that changed since :func:`record`; returns their names."""
+    """Removes outputs that changed since :func:`record`; returns their names. Raises FC0122 for
+    one that became a folder, which may hold anything."""
     known = _read(places)
     if not known or known.get("log") != _log(places):
         return []
@@ -59,6 +62,13 @@ def remove_changed(places: Places, nodes: Iterable[str]) -> list[str]:
         path = os.path.join(places.folder, node)
         if os.path.isfile(path) or os.path.islink(path):
             os.unlink(path)
+        elif os.path.isdir(path):
+            fail(
+                errors.BAD_OUTPUT_FOLDER,
+                os.path.join(places.out, node),
+                "is a folder; the build writes a file of that name",
+                remedy="move it away",
+            )
     return changed
 
 

@@ -95,7 +95,7 @@ def _device_crate(steps: SimpleNamespace, root: str) -> Crate:
 def _project(places: Places, file: str, device: Crate, probes: dict[str, bool]) -> Project:
     path = places.absolute(file)
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(path, encoding="utf-8-sig") as stream:
             _small(os.fstat(stream.fileno()).st_size, file)
             text = stream.read()
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fatcrate.rules import errors
-from fatcrate.rules.ninja import client, damage, lock, plan, runner, server
+from fatcrate.rules.ninja import client, damage, lock, plan, runner, server, times
 from fatcrate.rules.ninja.display import Display
 from fatcrate.rules.ninja.places import Places
 from fatcrate.rules.ninja.plan import Plan
@@ -142,6 +142,8 @@ class Session:
         planned = () if "-n" in flags else self.plan.outputs
         if changed := damage.remove_changed(self.places, planned):
             display.say(f"made again, since something changed them: {', '.join(changed)}")
+        if planned and (older := times.remove_outdated(self.places)):
+            display.say(f"changed, though not newer: {', '.join(older)}")
         with server.serving() as host:
             variables = {client.VARIABLE: host.name}
             outcome = runner.run(
@@ -151,6 +153,11 @@ class Session:
         display.end()
         if planned:
             damage.record(self.places, planned)
+        future: list[str] = []
+        if planned and (outcome.steps or not times.is_current(self.places)):
+            future = times.record(self.places, ninja)
+        if future:
+            display.say(f"with a time in the future, so built each time: {', '.join(future)}")
         if outcome.code and not outcome.interrupted and not outcome.failures:
             refused(outcome, plan.cache_folder(self.places))
         return outcome
