@@ -36,7 +36,7 @@ from fatcrate.toolchain.diagnostics import (
     fail,
     report,
 )
-from fatcrate.toolchain.usage import formatter, seconds
+from fatcrate.toolchain.usage import command_parser, seconds
 
 REPORT_VERSION = 1
 
@@ -51,12 +51,10 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate assemble``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate assemble",
-        description="Assembles PTX to a cubin with ptxas and reports each kernel's resources.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate assemble",
+        "Assembles PTX to a cubin with ptxas and reports each kernel's resources.",
+        _EPILOG,
     )
     p.add_argument("ptx", metavar="PTX", help="output of `fatcrate codegen`")
     p.add_argument("--arch", required=True, help="sm_90, sm_90a, …")

@@ -18,7 +18,7 @@ from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
-from fatcrate.toolchain.usage import at_least_one, formatter
+from fatcrate.toolchain.usage import at_least_one, command_parser
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
@@ -34,12 +34,10 @@ LEVELS = {"0": (0, 0), "1": (1, 0), "2": (2, 0), "3": (3, 0), "s": (2, 1), "z": 
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate codegen``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate codegen",
-        description="Generates PTX for one architecture from a linked module.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate codegen",
+        "Generates PTX for one architecture from a linked module.",
+        _EPILOG,
     )
     p.add_argument("linked", metavar="LINKED.bc", help="output of `fatcrate link`")
     p.add_argument("--arch", required=True, help="sm_90, sm_90a, compute_90, …")

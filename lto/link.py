@@ -41,7 +41,7 @@ from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import Input, Manifest
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import command_parser
 
 PRIMITIVES = os.path.join(os.path.dirname(__file__), "backends", "nvptx.ll")
 REPORT_VERSION = 1
@@ -57,12 +57,10 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate link``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate link",
-        description="Links device crates to one module whose arch queries are still open.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate link",
+        "Links device crates to one module whose arch queries are still open.",
+        _EPILOG,
     )
     p.add_argument("--name", required=True, help="the target's name")
     p.add_argument("--toolchain", required=True, metavar="JSON", help="toolchain identity")

@@ -16,7 +16,7 @@ from fatcrate.lto import errors
 from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, fail
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import command_parser
 
 _EPILOG = """\
 examples:
@@ -29,12 +29,10 @@ _MESSAGE = re.compile(r"^nvlink (?P<severity>fatal|error|warning)\s*: (?P<text>.
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate nvlink``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate nvlink",
-        description="Links relocatable cubins.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate nvlink",
+        "Links relocatable cubins.",
+        _EPILOG,
     )
     p.add_argument("cubins", nargs="+", metavar="CUBIN", help="from assemble --relocatable")
     p.add_argument("--arch", required=True, help="sm_90, sm_90a, …")

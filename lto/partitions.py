@@ -20,7 +20,7 @@ from fatcrate.toolchain import atomic
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Location
 from fatcrate.toolchain.manifest import Input, Manifest
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import command_parser
 
 _EPILOG = """\
 examples:
@@ -31,12 +31,10 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate merge-manifests``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate merge-manifests",
-        description="Combines the manifests of a target's partitions.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate merge-manifests",
+        "Combines the manifests of a target's partitions.",
+        _EPILOG,
     )
     p.add_argument("parts", nargs="+", metavar="MANIFEST", help="manifests of partitions")
     p.add_argument("--name", required=True, help="the target's name")

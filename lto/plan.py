@@ -18,7 +18,7 @@ from fatcrate.lto.inputs import Unit
 from fatcrate.lto.selection import Planned, plan_json
 from fatcrate.toolchain import atomic, names
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import command_parser
 
 _EPILOG = """\
 A unit is a crate that the target names, with the positions (from 0) of its transitive closure
@@ -33,12 +33,10 @@ example:
 
 def parser() -> argparse.ArgumentParser:
     """The command line of ``fatcrate partition``."""
-    p = argparse.ArgumentParser(
-        prog="fatcrate partition",
-        description="Spreads the kernels of a target over modules of nearly equal size.",
-        epilog=_EPILOG,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    p = command_parser(
+        "fatcrate partition",
+        "Spreads the kernels of a target over modules of nearly equal size.",
+        _EPILOG,
     )
     p.add_argument("--name", required=True, help="the target's name")
     p.add_argument("--output", required=True, metavar="JSON", help="the plan")

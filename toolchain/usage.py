@@ -15,6 +15,17 @@ def formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
 
 
+def command_parser(prog: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    """The parser of a step: options in full only, examples below them."""
+    return argparse.ArgumentParser(
+        prog=prog,
+        description=description,
+        epilog=epilog,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+
+
 def _columns() -> int:
     """As ``shutil.get_terminal_size`` finds it."""
     stated = os.environ.get("COLUMNS", "")
