@@ -94,7 +94,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         "doctor": Command(
             "fatcrate.toolchain.doctor:main", "which tools are there and what is missing"
         ),
-        "repro": Command("fatcrate.lto.rerun:main", "run a step that crashed in LLVM or ptxas again"),
+        "repro": Command(
+            "fatcrate.lto.rerun:main", "run a step that crashed in LLVM or ptxas again"
+        ),
         "explain": Command("fatcrate.rules.explain:main", "what an error code means"),
         "completion": Command("fatcrate.rules.completion:main", "completion for your shell"),
     },

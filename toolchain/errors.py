@@ -24,8 +24,8 @@ INTERNAL = Kind(
 BAD_ARCH = Kind(
     "FC0210",
     "not an architecture",
-    "An arch is written sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a or 9.0+PTX. Commands that read"
-    " and pack images know AMD's, too: gfx942.",
+    "An arch is written sm_90, sm_90a, sm_100f, compute_90, 9.0, 9.0a or 9.0+PTX. Commands that"
+    " read and pack images know AMD's, too: gfx942.",
 )
 UNKNOWN_ARCH = Kind(
     "FC0211",
