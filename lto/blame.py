@@ -49,6 +49,15 @@ def describe_crash(
             else "run it again; report it with the reproducer if it happens again",
             notes=(*notes, *crash.stderr.strip().splitlines()[-5:]),
         )
+    if "unsupported library call" in reason[1]:
+        return Diagnostic(
+            errors.CODEGEN_FAILED,
+            subject,
+            f"LLVM cannot generate code for {job.arch}: an operation is left to a library "
+            "routine that GPUs do not have, such as arithmetic and comparison of f128",
+            "compute in f64, or keep such code out of kernels",
+            notes=tuple(notes),
+        )
     what = f"it does not have {intrinsic[1]}" if intrinsic else reason[1].strip()
     return Diagnostic(
         errors.CODEGEN_FAILED,
