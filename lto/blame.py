@@ -95,21 +95,40 @@ def culprits(
 
 
 def _fails_alone(kernels: list[str], job: Job, timeout: float) -> list[str]:
-    """A kernel that cannot be generated, found by halves; none when it works this time."""
-    while kernels and _fails(kernels, job, timeout):
+    """A kernel that cannot be generated, found by halves; none when it works this time.
+
+    The optimiser runs once for all tries, unless it is what fails.
+    """
+
+    def prepare() -> bytes:
+        return optimised(job.engine.start(), job).bitcode()
+
+    ready: bytes | None
+    try:
+        ready = isolate.run(prepare, timeout=timeout)
+    except isolate.Crash:
+        ready = None
+    while kernels and _fails(kernels, job, ready, timeout):
         if len(kernels) == 1:
             return kernels
         half = kernels[: len(kernels) // 2]
-        kernels = half if _fails(half, job, timeout) else kernels[len(half) :]
+        kernels = half if _fails(half, job, ready, timeout) else kernels[len(half) :]
     return []
 
 
-def _fails(kernels: list[str], job: Job, timeout: float) -> bool:
-    """Whether no code can be generated for some kernels and what they need."""
+def _fails(kernels: list[str], job: Job, ready: bytes | None, timeout: float) -> bool:
+    """Whether no code can be generated for some kernels and what they need.
+
+    ``ready`` is the optimised module, where there is one.
+    """
 
     def attempt() -> None:
         engine = job.engine.start()
-        module = optimised(engine, job)
+        if ready is None:
+            module = optimised(engine, job)
+        else:
+            engine.set_options(job.policy.llvm_options())
+            module = engine.parse_bitcode(ready)
         internalize.internalize(module, kernels)
         internalize.collect(engine, module)
         engine.emit(module, job.target)
