@@ -19,6 +19,8 @@ CHUNK = 1 << 20
 #: Zeros between containers: linkers pad to a page, and what ``strip`` could not cut is zero.
 ZEROS_LIMIT = 16 << 20
 PIPE_LIMIT = 1 << 30
+#: What is read in one piece at most: an image. (Files and sections go in pieces.)
+READ_LIMIT = 4 << 30
 
 
 class Source:
@@ -67,10 +69,13 @@ class Source:
             )
 
     def read(self, offset: int, size: int, what: str) -> bytes | memoryview:
-        """``size`` bytes at ``offset``; raises FC0401, naming ``what``, when there are fewer."""
+        """``size`` bytes at ``offset``; raises FC0401, naming ``what``, when there are fewer,
+        and FC0404 for more than one image may have."""
         self.check(offset, size, what)
         if self._data is not None:
             return self._data[offset : offset + size]
+        if size > READ_LIMIT:
+            self.fault(errors.TOO_LARGE, offset, f"is too large: {what} has {size} bytes")
         if not self._reopened:
             return self._from_file(self._fd, offset, size, what)
         fd = _open_regular(self._reopened)
