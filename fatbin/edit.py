@@ -66,9 +66,13 @@ def recompressor(mode: compression.Mode, level: int | None) -> Editor:
         replaced: dict[int, list[Part]] = {}
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             made = pool.map(lambda image: _recompressed(image, mode, level), fatbin.images)
-            for image, parts in zip(fatbin.images, made, strict=True):
-                if parts is not None:
-                    replaced[image.offset] = parts
+            try:
+                for image, parts in zip(fatbin.images, made, strict=True):
+                    if parts is not None:
+                        replaced[image.offset] = parts
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # Ctrl-C waits for running images only
+                raise
         return _assemble(fatbin, fatbin.images, [], replaced, mode, level)
 
     return edit
