@@ -1,12 +1,14 @@
 """Writing files so that a reader sees the old content or the new, never a part.
 
 The temporary file lies beside the target (same file system, so the rename is atomic) and
-is removed when anything goes wrong.
+is removed when anything goes wrong. A symbolic link stays, what it points to is written. A pipe or
+device (``/dev/stdout``) cannot be replaced: it gets everything when everything is there.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
 if TYPE_CHECKING:
@@ -24,7 +26,12 @@ class atomic_output:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._target = os.fspath(path)
-        folder, name = os.path.split(self._target)
+        real = os.path.realpath(self._target) if os.path.islink(self._target) else self._target
+        folder, name = os.path.split(real)
+        if _is_stream(self._target):
+            import tempfile
+
+            folder = tempfile.gettempdir()
         self._temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
 
     def __enter__(self) -> BinaryIO:
@@ -87,13 +94,40 @@ def write_if_changed(path: str | os.PathLike[str], data: bytes) -> bool:
 def move_if_changed(made: str | os.PathLike[str], path: str | os.PathLike[str]) -> bool:
     """Moves file ``made`` (same file system) to ``path`` unless that holds just the same.
 
-    Says whether it moved; ``made`` is gone either way. See :func:`write_if_changed`.
+    Says whether it moved; ``made`` is gone either way. See :func:`write_if_changed`. Where
+    ``path`` is a pipe or device, ``made`` is copied into it.
     """
+    if _is_stream(path):
+        _copy(made, path)
+        os.unlink(made)
+        return True
+    if os.path.islink(path):
+        path = os.path.realpath(path)
     if _same_content(made, path):
         os.unlink(made)
         return False
     os.replace(made, path)
     return True
+
+
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether something is there that is written into, since it cannot be replaced."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISREG(mode):
+        # A name of an open file under /proc may lead nowhere else.
+        return os.path.islink(path) and not os.path.exists(os.path.realpath(path))
+    return not stat.S_ISDIR(mode)
+
+
+def _copy(made: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    with open(made, "rb") as source, open(path, "wb", buffering=0) as stream:
+        while chunk := source.read(1 << 20):
+            view = memoryview(chunk)
+            while view:
+                view = view[stream.write(view) :]
 
 
 def _same_content(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
