@@ -81,7 +81,7 @@ def test_folder_and_words(variables: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_an_interrupt_reaches_the_step(variables: dict[str, str], tmp_path: Path) -> None:
-    rustc(tmp_path, "touch started; sleep 60")
+    rustc(tmp_path, "touch started; exec sleep 60")
     process = start(variables, tmp_path, "compile", "--output", "o/x", "--", "./rustc")
     wait_for((tmp_path / "started").exists)
     os.killpg(process.pid, signal.SIGINT)
@@ -92,7 +92,7 @@ def test_an_interrupt_reaches_the_step(variables: dict[str, str], tmp_path: Path
 
 
 def test_a_step_that_is_killed(tmp_path: Path) -> None:
-    rustc(tmp_path, "echo $PPID > parent; sleep 60")
+    rustc(tmp_path, "echo $PPID > parent; exec sleep 60")
     with server.serving() as host:
         host.start()
         variables = {client.VARIABLE: host.name}
