@@ -23,6 +23,7 @@ struct state {
   struct shared *shared;
   int64_t shared_count, damaged_shared, damaged_byte;
   struct trap traps[64];
+  int64_t heap_used, heap_bytes, heap_refused, heap_asked, heap_block, heap_rank, heap_traps;
 };
 
 static struct state state;
@@ -31,6 +32,8 @@ struct state *const __fc_cpu_state = &state;
 int __fc_cpu_run(int64_t *ranks, int64_t count);
 void __fc_cpu_barrier(int site);
 void __fc_cpu_trap(int site);
+void *__fc_host_malloc(int64_t size) { return malloc((size_t)size); }
+void __fc_host_free(void *block) { free(block); }
 
 static void kernel(void *argument) {
   double scale = *(double *)argument;
