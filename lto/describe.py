@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from fatcrate.lto import errors, layout, references, symbols
@@ -13,6 +14,8 @@ from fatcrate.toolchain import names
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import DeviceStatic, Kernel, Parameter
 
+_HEAD = re.compile(r"^define .*$", re.MULTILINE)
+
 
 class Describer:
     """Describes one finished module. ``edges`` are needed where it has shared memory."""
@@ -22,6 +25,7 @@ class Describer:
     ) -> None:
         self.module, self.table, self.edges, self.debug = module, table, edges, debug
         self.shared = {v.name: _size(v) for v in module.variables() if _address_space(v) == 3}
+        self._heads: dict[str, str] = {}  # function -> its line `define …`, once they are asked for
 
     def kernels(self, exported: Iterable[str]) -> list[Kernel]:
         """The exported kernels, sorted. Raises FC0317 and FC0318, all together."""
@@ -38,8 +42,10 @@ class Describer:
         crate = self.table.kernels[name]
         if value is None or value.is_declaration:
             fail(errors.LOST_KERNEL, name, f"of crate {crate} is not in the linked module")
-        head = value.text().lstrip().split("\n{", 1)[0]
-        definition = next(line for line in head.splitlines() if line.startswith("define "))
+        if not self._heads:  # the text of each function with its body takes several times as long
+            lines = (m[0] for m in _HEAD.finditer(self.module.text()))
+            self._heads = {next(references.names(line)): line for line in lines}
+        definition = self._heads[name]
         if " ptx_kernel " not in definition.split("@", 1)[0]:
             fail(errors.LOST_KERNEL, name, f"of crate {crate} lost its calling convention")
         return definition

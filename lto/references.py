@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fatcrate.lto import runtime
 from fatcrate.lto.engine import Module
@@ -13,12 +13,13 @@ _GLOBAL = re.compile(r'@(?:"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"|([-a-zA-Z$._][-a-zA-
 Graph = dict[str, list[str]]
 
 
-def _names(text: str) -> list[str]:
-    found = dict.fromkeys(
-        runtime.unescape(m[1]).decode("utf-8", "replace") if m[1] is not None else m[2]
-        for m in _GLOBAL.finditer(text)
-    )
-    return list(found)
+def names(text: str) -> Iterator[str]:
+    """The global names in a piece of textual IR, in order."""
+    for match in _GLOBAL.finditer(text):
+        if match[1] is None:
+            yield match[2]
+        else:
+            yield runtime.unescape(match[1]).decode("utf-8", "replace")
 
 
 def graph(module: Module) -> Graph:
@@ -28,7 +29,7 @@ def graph(module: Module) -> Graph:
         if value.is_declaration or value.name.startswith("llvm."):
             continue
         name = value.name
-        edges[name] = [n for n in _names(value.text()) if n != name]
+        edges[name] = [n for n in dict.fromkeys(names(value.text())) if n != name]
     return edges
 
 

@@ -11,10 +11,17 @@ from __future__ import annotations
 
 import re
 
-_FORBIDDEN = re.compile(
-    r"<\d+ x |\b(?:half|bfloat|fp128|atomicrmw|cmpxchg|fence)\b|\bi128(?=[ ,)\]]|$)"
-    r"|\b(?:load|store) atomic\b|@__fc_(?:has|arch)\b|__CUDA_ARCH|addrspace\([1-9]\d\)"
-)
+#: What disqualifies a module: a text that it then holds, found much faster than the expression.
+_FORBIDDEN = {
+    "<": r"<\d+ x ",
+    "addrspace(": r"addrspace\([1-9]\d\)",
+    "i128": r"\bi128(?=[ ,)\]]|$)",
+    "load atomic": r"\bload atomic\b",
+    "store atomic": r"\bstore atomic\b",
+    "@__fc_": r"@__fc_(?:has|arch)\b",
+    "__CUDA_ARCH": "__CUDA_ARCH",
+    **{w: rf"\b{w}\b" for w in ("half", "bfloat", "fp128", "atomicrmw", "cmpxchg", "fence")},
+}
 _INTRINSIC = re.compile(r"@llvm\.([\w.]+)")
 _ALLOWED_INTRINSIC = re.compile(
     r"(?:[su](?:min|max)|abs|fabs|floor|ceil|trunc|rint|nearbyint|roundeven|sqrt|fma|copysign"
@@ -44,7 +51,7 @@ _TARGET = re.compile(r"^\.target sm_\w+", re.MULTILINE)
 
 def module_allows(text: str) -> bool:
     """Whether a linked module's textual IR is plain scalar code."""
-    if _FORBIDDEN.search(text):
+    if any(mark in text and re.search(pattern, text) for mark, pattern in _FORBIDDEN.items()):
         return False
     names = {match[1] for match in _INTRINSIC.finditer(text)}
     return all(_ALLOWED_INTRINSIC.fullmatch(name) for name in names)
@@ -54,7 +61,8 @@ def ptx_allows(ptx: str) -> bool:
     """Whether PTX holds instructions that mean the same to every architecture."""
     if _TYPE.search(ptx) or not _TARGET.search(ptx):
         return False
-    return all(_OPCODES.fullmatch(match[1]) for match in _INSTRUCTION.finditer(ptx))
+    found = {match[1] for match in _INSTRUCTION.finditer(ptx)}
+    return all(_OPCODES.fullmatch(opcode) for opcode in found)
 
 
 def retarget(ptx: str, cpu: str) -> str:

@@ -18,9 +18,10 @@ from collections.abc import Collection, Iterable
 
 from fatcrate.lto import symbols
 
-#: Lines of IR below which a part costs more than it saves, and the most parts of a module.
+#: Lines of IR below which a part costs more than it saves.
 PART_LINES = 3000
-MOST_PARTS = 8
+#: Two parts keep two processors busy; more of them are for large modules, since each costs time.
+_LARGE_PART, _MOST_PARTS = 3, 8  # times PART_LINES; parts
 
 _NAME = re.compile(r'@("(?:[^"\\]|\\[0-9A-Fa-f]{2})*"|[-a-zA-Z$._][-a-zA-Z$._0-9]*)(\(?)')
 _UNFIT = re.compile(
@@ -107,9 +108,9 @@ def split(text: str, part_lines: int = PART_LINES) -> list[str]:
     except Whole:
         return [text]
     groups, rest = _groups(module)
-    count = min(lines // part_lines, MOST_PARTS, len(groups))
-    if count < 2:
+    if len(groups) < 2:
         return [text]
+    count = min(max(lines // (_LARGE_PART * part_lines), 2), _MOST_PARTS, len(groups))
     parts = _balanced(module, groups, count)
     crossing = {
         name

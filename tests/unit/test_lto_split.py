@@ -86,7 +86,7 @@ def defined(part: str) -> list[str]:
 
 
 def test_what_is_shared_stays_together() -> None:
-    parts = split.split(_MODULE, 5)
+    parts = split.split(_MODULE, 3)
     members = [set(defined(part)) for part in parts]
     assert sorted(name for part in members for name in part) == sorted(defined(_MODULE))
     assert len(parts) == 5
@@ -104,7 +104,7 @@ def test_what_is_shared_stays_together() -> None:
 
 def test_called_from_elsewhere() -> None:
     """Both sides see a function that is not internal, so that they agree on its parameters."""
-    parts = split.split(_MODULE, 5)
+    parts = split.split(_MODULE, 3)
     (home,) = (part for part in parts if "helper" in defined(part))
     assert "\ndefine i32 @helper(i32 noundef %x, ptr %p) unnamed_addr #0 {" in home
     assert sum("\ndeclare i32 @helper(i32 noundef %x, ptr %p) #0\n" in part for part in parts) == 2
@@ -135,7 +135,7 @@ def test_called_from_its_own_part_only() -> None:
 )
 def test_modules_that_stay_whole(line: str) -> None:
     text = _MODULE + line + "\n"
-    assert split.split(text, 5) == [text]
+    assert split.split(text, 3) == [text]
 
 
 def test_small_modules_stay_whole() -> None:
@@ -144,7 +144,7 @@ def test_small_modules_stay_whole() -> None:
 
 def test_a_function_that_cannot_be_declared_keeps_its_callers() -> None:
     text = _MODULE.replace("unnamed_addr #0 {", 'unnamed_addr #0 section "here" {')
-    members = [set(defined(part)) for part in split.split(text, 5)]
+    members = [set(defined(part)) for part in split.split(text, 3)]
     assert any({"helper", "one", "two", "three"} <= part for part in members)
 
 
@@ -166,7 +166,7 @@ def _resources(ptx: str, folder: Path) -> list[str]:
 
 
 def test_the_parts_are_the_whole(tmp_path: Path) -> None:
-    parts = split.split(_MODULE, 5)
+    parts = split.split(_MODULE, 3)
     (whole,) = _generate([_MODULE])
     joined = split.join(_generate(parts))
     assert joined.count(".address_size") == joined.count(".version") == 1
