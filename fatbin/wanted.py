@@ -6,9 +6,10 @@ import fnmatch
 import re
 from collections.abc import Collection, Iterable
 
-from fatcrate.fatbin import kernels
+from fatcrate.fatbin import errors, kernels
 from fatcrate.fatbin.model import Image
 from fatcrate.toolchain.arch import parse_list, parse_one
+from fatcrate.toolchain.diagnostics import fail
 
 #: AMD's target ID with features (LLVM, "User Guide for AMDGPU Backend", "Target ID").
 _FEATURES = r"(gfx[^:]+)((?::[a-z]+[+-])+)"
@@ -17,8 +18,18 @@ _FEATURES = r"(gfx[^:]+)((?::[a-z]+[+-])+)"
 def archs(values: Iterable[str]) -> list[str]:
     """The architectures of options such as ``sm_80,9.0+PTX`` or ``gfx90a:xnack+``.
 
-    Raises FC0210 for what is none.
+    Raises FC0210 for what is none, and FC0409 for an option without any, such as the value of
+    an unset variable: it would ask for nothing and always be met.
     """
+    values = list(values)
+    for value in values:
+        if not value.replace(",", " ").split():
+            fail(
+                errors.USAGE,
+                repr(value),
+                "names no architecture",
+                remedy="name some, or leave the option out",
+            )
     plain: list[str] = []
     featured: list[str] = []
     for text in [item for value in values for item in value.replace(",", " ").split()]:

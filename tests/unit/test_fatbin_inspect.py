@@ -124,6 +124,14 @@ def test_differences(tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert made["archs_added"] == ["ptx compute_80"] and made["archs_removed"] == ["cubin sm_90"]
 
 
+@pytest.mark.parametrize("empty", ["", " ", ","])
+@pytest.mark.parametrize("given", [(), ("--require", "sm_80")])
+def test_a_requirement_of_nothing_is_wrong_usage(empty: str, given: tuple[str, ...]) -> None:
+    done = fatcrate("inspect", *given, "--require", empty, "/dev/null")
+    assert done.code == 2
+    assert "names no architecture" in done.stderr
+
+
 def test_required_architectures(tools: Tools, tmp_path: Path) -> None:
     path = _pack(tmp_path / "k.fatbin", tools, "sm_80", "sm_90a", "compute_90")
     assert fatcrate("inspect", "--require", "sm_80,9.0a,compute_90", path).code == 0
