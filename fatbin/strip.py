@@ -90,8 +90,9 @@ def run(file: str, output: str, editor: edit.Editor) -> rewrite.Summary:
 
 def sentence(output: str, summary: rewrite.Summary) -> str:
     """What was done, in one line."""
+    images = "image" if summary.kept == 1 else "images"
     return (
-        f"{output}: {summary.kept} images kept"
+        f"{output}: {summary.kept} {images} kept"
         f" ({describe.size(summary.kept_bytes)}), {summary.removed} removed"
         f" ({describe.size(summary.removed_bytes)}); {describe.size(summary.old_size)}"
         f" -> {describe.size(summary.new_size)}"
