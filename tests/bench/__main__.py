@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import pkgutil
 import sys
 
@@ -61,6 +62,9 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     args = parser.parse_args()
     names = list(known) if "all" in args.names else args.names
+    # ./bench sets it for itself. With it `fatcrate build` starts each step in a process of its
+    # own, as it does not where a user runs it.
+    os.environ.pop("PYTHONPATH", None)
     status = 0
     for name in names:
         result = known[name].run()
