@@ -26,6 +26,7 @@ _TRIPLE, _LAYOUT, _SECTION = 2, 3, 5
 _GLOBALVAR, _FUNCTION, _ALIAS, _SOURCE, _IFUNC = 7, 8, 14, 16, 18
 _OLD_ALIAS = 9
 _VERSION = 1
+_HAS_STRTAB = 2  # a module's version since LLVM 5
 # Built-in abbreviation ids.
 _END, _ENTER, _DEFINE, _UNABBREV = 0, 1, 2, 3
 
@@ -148,7 +149,9 @@ def _block(reader: Reader, block: int, width: int, end: int, parsed: _Parsed) ->
             nested_end = reader.fixed(32) * 32 + reader.position
             if nested_end > end:
                 raise Truncated
-            if block == _MODULE and nested in (_BLOCKINFO, _SYMTAB):
+            # With a string table these two say nothing about names, and take long to read.
+            old = parsed.version < _HAS_STRTAB and nested in (_BLOCKINFO, _SYMTAB)
+            if block == _MODULE and old:
                 _block(reader, nested, nested_width, nested_end, parsed)
             reader.position = nested_end
         elif code == _DEFINE:
@@ -196,7 +199,7 @@ def _collect(
 
 def _symbol(index: int, number: int, operands: list[int], parsed: _Parsed) -> Symbol:
     """Decodes a global value's record; see the layouts in LLVM's BitcodeReader.cpp."""
-    if parsed.version < 2:
+    if parsed.version < _HAS_STRTAB:
         name = parsed.names.get(index, "")
         operands = [0, 0, *operands]
     elif len(operands) < 2 or operands[0] + operands[1] > len(parsed.strings):

@@ -13,6 +13,8 @@ class Truncated(Exception):
 
 #: Values that are taken out of one integer; a long one is slow to shift.
 _CHUNK = 24
+_PIECES = 32  # of six bits
+_BYTES = (7 + 6 * _PIECES + 7) // 8  # that hold them, wherever the first begins
 
 
 class Reader:
@@ -69,8 +71,15 @@ class Reader:
         values: list[int] = []
         value = shift = 0
         while len(values) < count:
-            # At least one piece of six bits for each value that is still to come.
-            for piece in self.fields(6, min(count - len(values), _CHUNK)):
+            missing, left = count - len(values), (self.size - self.position) // 6
+            if missing > left:  # each value that is still to come has one piece or more
+                raise Truncated
+            start = self.position >> 3
+            window = int.from_bytes(self.data[start : start + _BYTES], "little")
+            window >>= self.position & 7
+            for used in range(1, min(_PIECES, left) + 1):
+                piece = window & 63
+                window >>= 6
                 if piece & 32:
                     value |= (piece & 31) << shift
                     shift += 5
@@ -79,6 +88,10 @@ class Reader:
                 else:
                     values.append(value | piece << shift)
                     value = shift = 0
+                    missing -= 1
+                    if not missing:
+                        break
+            self.position += 6 * used
         return values
 
     def align(self) -> None:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 
 from fatcrate.lto import (
@@ -38,7 +37,7 @@ from fatcrate.lto import (
 )
 from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
-from fatcrate.toolchain import atomic, identity, names
+from fatcrate.toolchain import atomic, identity, names, schema
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
 from fatcrate.toolchain.manifest import Input, Manifest
 from fatcrate.toolchain.usage import command_parser
@@ -393,4 +392,4 @@ def _report(name: str, loaded: _Loaded, merged: merge.Merged) -> str:
         "kept": merged.kept,
         "linked_bytes": len(merged.bitcode),
     }
-    return json.dumps(value, indent=2, sort_keys=True) + "\n"
+    return schema.document(value)

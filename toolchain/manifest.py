@@ -4,7 +4,6 @@ JSON, written with sorted keys and two-space indent; ``version`` is :data:`VERSI
 alignments and offsets are bytes. The reader refuses unknown versions and wrong types.
 """
 
-import json
 import os
 from typing import Any, NamedTuple
 
@@ -84,7 +83,7 @@ class Manifest(NamedTuple):
 
     def to_json(self) -> str:
         """The canonical text: byte-identical for equal manifests."""
-        return json.dumps(schema.plain(self), indent=2, sort_keys=True) + "\n"
+        return schema.document(schema.plain(self))
 
 
 def loads(text: str, file: str = "<manifest>") -> Manifest:

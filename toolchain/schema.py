@@ -48,6 +48,26 @@ def plain(value: Any) -> Any:
     return value
 
 
+def document(value: Any) -> str:
+    """JSON text of plain data: each item of the lists and objects at the top is one line.
+
+    Keys are sorted, and equal data gives equal bytes. ``json`` indents in Python, ten times
+    slower than it writes one line.
+    """
+    line = json.JSONEncoder(sort_keys=True).encode
+
+    def field(key: str) -> str:
+        held = value[key]
+        if isinstance(held, dict) and held:
+            rows = [f"{line(name)}: {line(held[name])}" for name in sorted(held)]
+            return f"{line(key)}: {{\n    " + ",\n    ".join(rows) + "\n  }"
+        if isinstance(held, list) and held:
+            return f"{line(key)}: [\n    " + ",\n    ".join(map(line, held)) + "\n  ]"
+        return f"{line(key)}: {line(held)}"
+
+    return "{\n  " + ",\n  ".join(map(field, sorted(value))) + "\n}\n"
+
+
 def _convert(hint: Any, value: Any, path: str, file: str, kind: Kind) -> Any:
     origin = getattr(hint, "__origin__", None)
     if origin is list:
