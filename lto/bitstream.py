@@ -77,7 +77,7 @@ class Reader:
             start = self.position >> 3
             window = int.from_bytes(self.data[start : start + _BYTES], "little")
             window >>= self.position & 7
-            for used in range(1, min(_PIECES, left) + 1):
+            for used in range(1, min(_PIECES, left) + 1):  # noqa: B007 - counted below
                 piece = window & 63
                 window >>= 6
                 if piece & 32:

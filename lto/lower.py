@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from fatcrate.lto import layout
+from fatcrate.lto import layout, references
 from fatcrate.toolchain import names
 
 _DIVISIONS = {
@@ -197,7 +197,7 @@ def rewrite(text: str) -> str | None:
     if not any(mark in text for mark in _MARKS):
         return None
     rewriter = _Rewriter()
-    made = text
+    made = text = references.inert(text)
     if " frem " in made:
         made = _REMAINDER.sub(rewriter.remainder, made)
     if " i128 " in made:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from fatcrate.lto import references
+
 DEBUG_CHOICES = ("none", "line", "full")
 DIVISION_CHOICES = {"ieee": 2, "full": 1, "approx": 0}
 SQRT_CHOICES = {"ieee": 1, "approx": 0}
@@ -40,6 +42,8 @@ class Policy(NamedTuple):
 
     def apply(self, text: str) -> str:
         """The module's textual IR with the policy in it."""
+        if self.debug == "none" or self.ftz:
+            text = references.inert(text)
         if self.debug == "none":
             text = strip_debug(text)
         elif self.debug == "line":

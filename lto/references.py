@@ -13,6 +13,19 @@ _GLOBAL = re.compile(r'@(?:"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"|([-a-zA-Z$._][-a-zA-
 Graph = dict[str, list[str]]
 
 
+_CONSTANT = re.compile(r'\bc"[^"\n]*"')
+_CODE_LIKE = re.compile(r"[ @!(%]")
+
+
+def inert(text: str) -> str:
+    """Textual IR whose string constants hold nothing that a search for code could find.
+
+    A user's ``b"@name !dbg !1"`` would be edited with the code. The characters are written as
+    LLVM's escapes, so that the module is the same.
+    """
+    return _CONSTANT.sub(lambda m: _CODE_LIKE.sub(lambda c: f"\\{ord(c[0]):02X}", m[0]), text)
+
+
 def names(text: str) -> Iterator[str]:
     """The global names in a piece of textual IR, in order."""
     for match in _GLOBAL.finditer(text):
@@ -29,7 +42,7 @@ def graph(module: Module) -> Graph:
         if value.is_declaration or value.name.startswith("llvm."):
             continue
         name = value.name
-        edges[name] = [n for n in dict.fromkeys(names(value.text())) if n != name]
+        edges[name] = [n for n in dict.fromkeys(names(inert(value.text()))) if n != name]
     return edges
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from fatcrate.lto import layout, symbols
+from fatcrate.lto import layout, references, symbols
 from fatcrate.lto.cpu import hostmath, irtext, opening
 from fatcrate.lto.cpu.sites import UNKNOWN, DebugInfo, Site
 from fatcrate.lto.cpu.state import SHARED_GUARD
@@ -245,7 +245,7 @@ def retarget(text: irtext.Text) -> Retargeted:
         if "addrspace(3) global" in line and " external " not in line:
             made[name] = "\n".join(rewriter.shared(name, line))
         else:
-            line = re.sub(r', section "[^"]*"|, !\w+ !\d+', "", line)
+            line = re.sub(r', section "[^"]*"|, !\w+ !\d+', "", references.inert(line))
             made[name] = irtext.outside_strings(line, _flatten)
     text.globals = made
     functions: dict[str, irtext.Function] = {}

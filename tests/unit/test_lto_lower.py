@@ -94,6 +94,20 @@ def test_aliases_of_aliases_and_of_parts() -> None:
     assert "getelementptr inbounds (i8, ptr @table, i64 4)" in text
 
 
+def test_names_in_strings_are_no_code() -> None:
+    prelude = (
+        "@table = internal global [4 x i32] zeroinitializer\n"
+        "@part = alias i32, ptr @table\n"
+        '@text = internal constant [22 x i8] c"see @part, !dbg !1 (!)"\n'
+        "@use = global ptr @text\n"
+    )
+    text = rewritten("  store i32 1, ptr @part", prelude)
+    assert 'c"see @part, !dbg !1 (!)"' in text
+    changed = policy.Policy(debug="none", ftz=True).apply(prelude + DEBUG)
+    assert 'c"see @part, !dbg !1 (!)"' in ENGINE.parse_text(changed).text()
+    assert references.graph(ENGINE.parse_text(prelude))["text"] == []
+
+
 def test_a_kernels_alias_is_a_second_kernel() -> None:
     made = lower.rewrite(
         "@second = alias void (), ptr @first\ndefine ptx_kernel void @first() {\n  ret void\n}\n"
