@@ -13,16 +13,29 @@ from fatcrate.lto.engine import EngineError, Module, Target
 _llvm: Any = wrapper.binding
 
 
-def host(level: int) -> Host:
-    """This process's machine. ``level`` (0 to 3) is how hard code generation tries."""
+#: Features that the psABI's level x86-64-v3 adds (System V ABI for AMD64, table 3.1).
+_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
+
+
+def host(level: int, cpu: str = "") -> Host:
+    """This process's machine. ``level`` (0 to 3) is how hard code generation tries.
+
+    ``cpu`` is what code is generated for. By default that is one of few, not the machine's own
+    CPU: a fault that shows only with some CPU's instructions shows on all machines.
+    """
     _llvm.initialize_native_target()
     _llvm.initialize_native_asmprinter()
     _llvm.initialize_native_asmparser()
     triple = _llvm.get_process_triple()
-    cpu = _llvm.get_host_cpu_name()
-    features = _llvm.get_host_cpu_features().flatten()
-    target = Target(triple, cpu, features, level)
+    target = Target(triple, cpu or _cpu(machine()), "", level)
     return Host(machine(), target, str(_machine(target).target_data))
+
+
+def _cpu(name: str) -> str:
+    if name != "x86_64":
+        return "generic"
+    found = _llvm.get_host_cpu_features()
+    return "x86-64-v3" if all(found.get(feature) for feature in _V3) else "x86-64"
 
 
 def _machine(target: Target) -> Any:

@@ -32,6 +32,10 @@ Stage = Literal["unoptimised", "linked"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 MACHINES = ("x86_64", "aarch64")
 
+#: What narrow.ll defines.
+CONVERSIONS = frozenset(
+    ("__truncsfbf2", "__truncdfbf2", "__truncsfhf2", "__truncdfhf2", "__extendhfsf2")
+)
 #: The CPU answers the arch queries as an architecture without number and features.
 _NO_ARCH = Arch("sm", 0)
 #: The optimiser wants some processor; no choice of it is visible in the result's meaning.
@@ -126,6 +130,7 @@ def prepare(
         opening.row(),
         math,
         _source("runtime.ll"),
+        _source("narrow.ll"),
         _source(f"switch_{host.machine}.ll"),
         f"@__fc_cpu_state = constant ptr inttoptr (i64 {state} to ptr)\n",
         _EXTERNAL,
@@ -232,8 +237,8 @@ def _entry_text(result: retarget.Retargeted, entry: Entry) -> str:
 
 
 def _seal(module: Module, roots: set[str], result: retarget.Retargeted) -> None:
-    """Leaves visible what the worker looks up."""
-    visible = roots | {array.symbol for array in result.shared.values()}
+    """Leaves visible what the worker looks up, and what the code generator calls."""
+    visible = roots | CONVERSIONS | {array.symbol for array in result.shared.values()}
     for value in (*module.functions(), *module.variables()):
         if not value.is_declaration and value.name not in visible:
             value.linkage = "internal"
