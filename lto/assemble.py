@@ -4,10 +4,15 @@ The report is JSON: ``version``, ``arch``, ``options``, ``ptxas`` (version), ``w
 (texts) and ``kernels``, sorted by name, each with ``name``, ``registers``, ``stack``,
 ``spill_stores``, ``spill_loads``, ``shared`` (static, with what ptxas reserves), ``local``,
 ``constant`` (bank 0), all in bytes but the registers, ``barriers``, and ``occupancy``: threads
-per block -> share of the SM's warps that can run at once (0 to 1).
+per block -> share of the SM's warps that can run at once (0 to 1). The stack is that of the
+kernel with all that it calls; ``stack_known`` is false where recursion or a call through a
+pointer leaves ptxas without a bound, and ``stack`` is then the least that is taken.
+``called_spills`` are the bytes that called functions store and load, registers saved for their
+callers among them.
 
-With ``--relocatable`` (for `fatcrate nvlink`) each kernel also has ``whole``: ``registers`` and
-``stack`` that it takes when assembled as a whole program; what it pays is a warning.
+With ``--relocatable`` (for `fatcrate nvlink`) the stack is the kernel's own, as the rest is known
+after linking only. Each kernel then also has ``whole``: ``registers`` and ``stack`` that it takes
+when assembled as a whole program; what it pays is a warning.
 
 Budgets (``--budget``) are checked against these numbers; a kernel that exceeds one fails the
 step. Spills are warned about where no budget speaks of them.
@@ -101,36 +106,55 @@ _COMPILING = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
 _PROPERTIES = re.compile(r"Function properties for (\S+)")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers(.*)")
-_AMOUNT = re.compile(r"(\d+) (barriers|bytes smem|bytes lmem|bytes cmem\[0\])")
+_AMOUNT = re.compile(
+    r"(\d+) (barriers|bytes smem|bytes lmem|bytes cmem\[0\]|bytes cumulative stack size)"
+)
 _FIELDS = {
     "barriers": "barriers",
     "bytes smem": "shared",
     "bytes lmem": "local",
     "bytes cmem[0]": "constant",
+    "bytes cumulative stack size": "stack",
 }
+_NO_BOUND = re.compile(r"Stack size for entry function '([^']+)' cannot be statically determined")
 
 
-def parse_resources(text: str) -> list[Resources]:
-    """Reads ``ptxas -v``; one entry per kernel, sorted by name."""
+def parse_resources(text: str, own: bool = False) -> list[Resources]:
+    """Reads ``ptxas -v``; one entry per kernel, sorted by name.
+
+    After each kernel stand the functions that it calls; with ``own`` they do not count.
+    """
     found: dict[str, Resources] = {}
+    unbounded = {match[1] for match in _NO_BOUND.finditer(text)}
     kernel = described = ""
     for line in text.splitlines():
         if match := _COMPILING.search(line):
             kernel = described = match[1]
-            found.setdefault(kernel, Resources(kernel))
+            found.setdefault(kernel, Resources(kernel, stack_known=kernel not in unbounded))
         elif match := _PROPERTIES.search(line):
             described = match[1]
-        elif (match := _FRAME.search(line)) and described in found:
+        elif (match := _FRAME.search(line)) and kernel:
             stack, stores, loads = map(int, match.groups())
-            found[described] = found[described]._replace(
-                stack=stack, spill_stores=stores, spill_loads=loads
-            )
+            if described == kernel:
+                frame = {"stack": stack, "spill_stores": stores, "spill_loads": loads}
+                found[kernel] = found[kernel]._replace(**frame)
+            elif not own:
+                found[kernel] = _with_called(found[kernel], stack, stores + loads)
         elif (match := _USED.search(line)) and kernel:
             amounts: dict[str, Any] = {
                 _FIELDS[unit]: int(n) for n, unit in _AMOUNT.findall(match[2])
             }
+            if own:
+                amounts.pop("stack", None)
             found[kernel] = found[kernel]._replace(registers=int(match[1]), **amounts)
     return [found[name] for name in sorted(found)]
+
+
+def _with_called(kernel: Resources, stack: int, spills: int) -> Resources:
+    """Counts a called function in: where there is no bound, its frame is a part of the least."""
+    return kernel._replace(
+        stack=max(kernel.stack, stack), called_spills=kernel.called_spills + spills
+    )
 
 
 _MESSAGE = re.compile(
@@ -187,13 +211,13 @@ def main(argv: list[str]) -> int:
             alone = run_ptxas(
                 args.ptxas, arch, args.ptx, output.name, args.ptxas_option, args.timeout
             )
-            whole = parse_resources(alone.output)
+            whole = parse_resources(alone.output, own=True)
         done = run_ptxas(args.ptxas, arch, args.ptx, output.name, options, args.timeout)
         faults = _judge(done, ptx, args.ptx)
         if _crashed(done, faults):
             raise _crash(done, arch, args, argv, toolchain.versions())
         faults.check()
-        kernels = parse_resources(done.output)
+        kernels = parse_resources(done.output, own=args.relocatable)
         for message in (
             *budget.check(kernels, budgets, arch, args.partial),
             *budget.relocation_costs(kernels, whole, arch),

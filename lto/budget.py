@@ -26,6 +26,8 @@ class Resources(NamedTuple):
     shared: int = 0
     local: int = 0
     constant: int = 0
+    stack_known: bool = True  # else ``stack`` is the least
+    called_spills: int = 0  # of functions that the kernel calls
 
     def occupancy(self, arch: Arch, block: int) -> Occupancy | None:
         """Occupancy without dynamic shared memory; None for an SM that is not in the table."""
@@ -33,8 +35,8 @@ class Resources(NamedTuple):
 
     @property
     def spills(self) -> int:
-        """Bytes of spill stores and loads."""
-        return self.spill_stores + self.spill_loads
+        """Bytes of spill stores and loads, those of called functions included."""
+        return self.spill_stores + self.spill_loads + self.called_spills
 
 
 NAMES = ("max_registers", "max_spill_bytes", "max_shared", "max_stack", "min_occupancy")
@@ -118,7 +120,8 @@ def check(
         for budget in mine:
             if budget.kernel or budget.name not in own:
                 faults += _exceeded(kernel, budget, arch)
-        if kernel.spills and not any(b.name == "max_spill_bytes" for b in mine):
+        spills = kernel.spill_stores + kernel.spill_loads
+        if spills and not any(b.name == "max_spill_bytes" for b in mine):
             faults.append(_spill_warning(kernel, arch))
     return faults
 
@@ -136,11 +139,25 @@ def _exceeded(kernel: Resources, budget: Budget, arch: Arch) -> list[Diagnostic]
     else:
         field, unit = _AMOUNTS[budget.name]
         amount = getattr(kernel, field)
+        if field == "stack" and not kernel.stack_known:
+            return [_unbounded(kernel, budget, arch)]
         if amount <= budget.value:
             return []
         message = f"takes {amount} {unit} on {arch}, the budget allows {budget.value:g}"
+        if field == "spills" and kernel.called_spills:
+            message += f"; {kernel.called_spills} of them in functions that it calls"
         remedy = f"raise {budget.name}, or make the kernel smaller"
     return [Diagnostic(errors.BUDGET, kernel.name, message, remedy)]
+
+
+def _unbounded(kernel: Resources, budget: Budget, arch: Arch) -> Diagnostic:
+    return Diagnostic(
+        errors.BUDGET,
+        kernel.name,
+        f"takes a stack on {arch} of {kernel.stack} bytes or more: ptxas finds no bound,"
+        f" and the budget allows {budget.value:g}",
+        f"avoid recursion and calls through pointers and `dyn`, or give no {budget.name}",
+    )
 
 
 def _spill_warning(kernel: Resources, arch: Arch) -> Diagnostic:
