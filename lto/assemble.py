@@ -136,8 +136,9 @@ def parse_resources(text: str, own: bool = False) -> list[Resources]:
         elif (match := _FRAME.search(line)) and kernel:
             stack, stores, loads = map(int, match.groups())
             if described == kernel:
-                frame = {"stack": stack, "spill_stores": stores, "spill_loads": loads}
-                found[kernel] = found[kernel]._replace(**frame)
+                found[kernel] = found[kernel]._replace(
+                    stack=stack, spill_stores=stores, spill_loads=loads
+                )
             elif not own:
                 found[kernel] = _with_called(found[kernel], stack, stores + loads)
         elif (match := _USED.search(line)) and kernel:
