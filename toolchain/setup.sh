@@ -31,7 +31,7 @@ die() {
 packages=(rustc-web=1.96 rust-web-src=1.96 cargo-web=1.96 bazel-bootstrap gcc g++)
 if [[ $level == dev ]]; then
   packages+=(rustfmt-web=1.96 rust-web-clippy=1.96 clang-22 clang-tools-22 lld-22 llvm-22
-    qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish)
+    qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross bubblewrap zsh fish)
   command -v npm >/dev/null || packages+=(npm)
 fi
 
