@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from fatcrate.lto.engine import EngineError, Module, Target, Tuning, Value
+from fatcrate.toolchain import packages
+
+packages.find()
+import llvmlite.binding as llvm  # type: ignore[import-untyped]  # noqa: E402
 
 #: For the CPU runner, which generates code in its own process (``cpu/jit.py``).
 binding: Any = llvm

@@ -32,6 +32,7 @@ STEP_SOURCES = (
     "toolchain/identity.py",
     "toolchain/manifest.py",
     "toolchain/names.py",
+    "toolchain/schema.py",
 )
 
 #: No part of a step: the CPU runner, and the probe, whose answers are in the identity.

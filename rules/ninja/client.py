@@ -14,8 +14,9 @@ import sys
 #: Holds the name of the server's socket, in the abstract name space of Linux.
 VARIABLE = "FATCRATE_STEP_SERVER"
 
-#: Steps that need no packages but ours.
-_BARE = (["compile"], ["assemble"])
+#: Steps that need no packages but ours, these two with rustc's own libLLVM.
+_BARE = ("compile", "assemble")
+_BARE_WITH_LIBLLVM = ("link", "codegen")
 
 _ENDED = 3  # exit status of a step that was killed, see diagnostics.py
 
@@ -71,12 +72,20 @@ def _pass_on(group: int, number: int) -> None:
         pass
 
 
+def _is_bare(step: str, words: list[str]) -> bool:
+    """Whether the step needs no packages but ours."""
+    if step in _BARE_WITH_LIBLLVM and "--engine" in words:
+        named = words[words.index("--engine") + 1 :]
+        return bool(named) and named[0].startswith("libllvm")
+    return step in _BARE
+
+
 def _run(words: list[str]) -> int:
     """Runs the step in this process, whose interpreter has not looked for packages yet."""
-    if words[:1] not in _BARE:
+    if not _is_bare(words[0] if words else "", words):
         import site
 
-        site.main()
+        site.main()  # as packages.py does it where a step needs some after all
     # The folder that holds the package `fatcrate`: this file lies in fatcrate/rules/ninja.
     home = os.path.abspath(__file__)
     for _ in range(4):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from fatcrate.rules.ninja import client, plan, server
 from fatcrate.rules.ninja.server import Server
+from fatcrate.toolchain.discover import Tools
 from support.ninja import wait_for
 
 
@@ -64,6 +66,21 @@ def test_output_and_exit_status(variables: dict[str, str], tmp_path: Path) -> No
     assert (code, stdout) == (3, "") and stderr.startswith("error[FC0201]: ")
     code, _, stderr = run(variables, tmp_path, "nonsense")
     assert code == 2 and "is not a command" in stderr
+
+
+def test_packages_are_found_where_a_step_needs_them_after_all(
+    variables: dict[str, str], tools: Tools, tmp_path: Path
+) -> None:
+    if not tools.libllvm:
+        pytest.skip("this rustc has no libLLVM of its own")
+    text = 'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @k() {\n  ret void\n}\n'
+    (tmp_path / "kern.ll").write_text(text, encoding="utf-8")  # which llvmlite reads
+    (tmp_path / "toolchain.json").write_text(tools.identity.to_json(), encoding="utf-8")
+    words = ["link", "--name", "k", "--engine", f"libllvm={tools.libllvm}"]
+    words += ["--toolchain", "toolchain.json", "--libdevice", tools.libdevice]
+    words += ["--crate", "kern=kern.ll", "--output", "k.bc", "--manifest", "k.json"]
+    assert run(variables, tmp_path, *words, "--report", "r.json") == (0, "", "")
+    assert json.loads((tmp_path / "k.json").read_text())["kernels"][0]["name"] == "k"
 
 
 def test_folder_and_words(variables: dict[str, str], tmp_path: Path) -> None:
