@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fatcrate.lto import (
+    atomics,
     errors,
     isolate,
     pipeline,
@@ -65,6 +66,10 @@ class Limits(NamedTuple):
 def _text(engine: Engine, module: Module, job: Job, limits: Limits) -> str | isolate.Failed:
     """What the job asks for, of an optimised module, which is used up."""
     text = module.text()
+    if (completed := atomics.rewrite(text)) is not None:
+        module = engine.parse_text(completed)
+        engine.run_passes(module, ["always-inline", "globaldce"], job.target)
+        text = module.text()
     if job.emit == "llvm-ir":
         return text
     if job.number_places:
