@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,38 @@ def query_definitions(arch: archs.Arch) -> str:
     )
 
 
+#: A wrapper of a query: what it returns depends on the feature or number that it is given.
+_WRAPPER = re.compile(r"^define (?![^\n]*\bptx_kernel\b)[^@\n]*\bi\d+ @[^\n]*\bi\d+ [^\n]*%", re.M)
+_WRAPPER_LINES = 80
+
+
+def _inline_wrappers(engine: Engine, module: Module, marks: list[str], target: Target) -> None:
+    """Inlines functions such as ``fn at_least(n: u32) -> bool { gpu::arch() >= n }``.
+
+    A branch on their result folds in the caller only. Those that the user wants apart
+    (``#[inline(never)]``) stay.
+    """
+    seen: set[str] = set()
+    while True:
+        found = []
+        for function in module.functions():
+            if function.is_declaration or function.name in seen:
+                continue
+            text = function.text()
+            if not any(mark in text for mark in marks):
+                continue
+            lines = text.count("\n")
+            if lines <= _WRAPPER_LINES and _WRAPPER.search(text):
+                seen.add(function.name)
+                if not any("noinline" in each for each in function.attributes()):
+                    found.append(function)
+        if not found:
+            return
+        for function in found:
+            function.add_attribute("alwaysinline")
+        engine.run_passes(module, ["always-inline"], target)
+
+
 def answer_queries(engine: Engine, module: Module, arch: archs.Arch, target: Target) -> None:
     """Defines the arch queries and removes what they make unreachable, at every level.
 
@@ -40,6 +73,7 @@ def answer_queries(engine: Engine, module: Module, arch: archs.Arch, target: Tar
         return
     engine.run_passes(module, ["always-inline"], target)
     marks = [f"@{query}(" for query in queries]
+    _inline_wrappers(engine, module, marks, target)
     asking = [
         f.name
         for f in module.functions()
