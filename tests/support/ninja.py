@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -184,6 +185,14 @@ def wait_for(condition: Any, seconds: float = 60) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    """The first line that a build prints to stderr; fails when none comes within a minute."""
+    assert process.stderr is not None
+    ready, _, _ = select.select([process.stderr], [], [], 60)
+    assert ready, "waited in vain"
+    return process.stderr.readline()
 
 
 def interrupt(process: subprocess.Popen[str]) -> tuple[int, str, str]:

@@ -8,12 +8,13 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.ninja import FATCRATE, FILES, Project, interrupt, wait_for
+from support.ninja import FATCRATE, FILES, Project, first_line, interrupt, wait_for
 
-#: A proc macro that keeps rustc busy while the file `slow` is there.
+#: A proc macro that keeps rustc busy while the file `slow` is there, for five minutes at most.
 SLOW = {
     "slow.rs": """\
 extern crate proc_macro;
@@ -21,7 +22,8 @@ use proc_macro::TokenStream;
 #[proc_macro]
 pub fn wait(_input: TokenStream) -> TokenStream {
     std::fs::write("started", "").unwrap();
-    while std::path::Path::new("slow").exists() {
+    for _ in 0..30_000 {
+        if !std::path::Path::new("slow").exists() { break; }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     TokenStream::new()
@@ -101,7 +103,8 @@ def test_killed_builds_leave_nothing_that_hurts(project: Project) -> None:
         ["ps", "-o", "pid=", "--sid", str(process.pid)], capture_output=True, text=True, check=True
     ).stdout.split()
     for pid in everyone:
-        os.kill(int(pid), signal.SIGKILL)
+        with suppress(ProcessLookupError):  # some end by themselves when the first is gone
+            os.kill(int(pid), signal.SIGKILL)
     process.communicate(timeout=60)
     (project.folder / "slow").unlink()
     assert "compile util" in project.build().ok().steps
@@ -114,15 +117,17 @@ def _killed(project: Project, *, children: bool = False) -> subprocess.Popen[str
     process = project.start(start_new_session=True)
     started(project)
     (project.folder / "started").unlink()
+    process.send_signal(signal.SIGSTOP)  # or it would act on the end of its children
     listed = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(process.pid)],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
-    process.kill()
+    # Before the driver: its end is what the watcher waits for to interrupt the step.
     for pid in listed if children else []:
         os.kill(int(pid), signal.SIGKILL)
+    process.kill()
     assert process.wait() == -signal.SIGKILL
     return process
 
@@ -151,7 +156,7 @@ def test_steps_without_a_driver_hold_the_lock(project: Project) -> None:
     slowed(project)
     process = _killed(project, children=True)
     second = project.start()
-    line = second.stderr.readline() if second.stderr else ""
+    line = first_line(second)
     assert line == (
         "fatcrate: waiting: steps of a build that was killed still run in fatcrate-out\n"
     )
@@ -195,8 +200,7 @@ def test_a_lock_file_that_clean_removed(project: Project) -> None:
     first = project.start()
     started(project)
     waiting = project.start()
-    assert waiting.stderr is not None
-    waiting.stderr.readline()
+    first_line(waiting)
     lock.unlink()  # as `fatcrate clean` does while it holds it
     third = project.start()
     wait_for(lambda: lock.exists() and lock.read_text() == str(third.pid))
@@ -214,7 +218,7 @@ def test_two_builds_at_once(project: Project) -> None:
     first = project.start()
     started(project)
     second = project.start()
-    line = second.stderr.readline() if second.stderr else ""
+    line = first_line(second)
     assert line == (
         f"fatcrate: waiting: another build runs in fatcrate-out by process {first.pid}\n"
     )
@@ -253,8 +257,7 @@ def test_waiting_can_be_interrupted(project: Project) -> None:
     first = project.start()
     started(project)
     second = project.start()
-    assert second.stderr is not None
-    second.stderr.readline()
+    first_line(second)
     code, _, stderr = interrupt(second)
     assert (code, stderr) == (130, "fatcrate build: interrupted\n")
     assert interrupt(first)[0] == 130
