@@ -147,12 +147,15 @@ def generate_all(
 
     from fatcrate.lto import share  # its expressions take a while to compile
 
-    def work() -> list[str | isolate.Failed]:
-        engine = start(jobs[0].engine)
+    def parsed(engine: Engine) -> Module:
         try:
-            module = _parsed(engine, jobs[0])
+            return _parsed(engine, jobs[0])
         except EngineError as error:
             fail(errors.BAD_BITCODE, jobs[0].file, str(error), remedy="link the target again")
+
+    def work() -> list[str | isolate.Failed]:
+        engine = start(jobs[0].engine)
+        module = parsed(engine)
 
         def emit(job: Job, workers: int) -> str | isolate.Failed:
             pipeline.optimise(engine, module, job.arch, job.target, job.tuning)
@@ -160,8 +163,10 @@ def generate_all(
 
         done: dict[int, str | isolate.Failed] = {}
         if sharing and jobs[0].emit == "asm" and share.module_allows(module.text()):
-            done = _share(jobs, functools.partial(emit, workers=workers), timeout)
+            done = _share(jobs, functools.partial(emit, workers=workers))
         rest = [(place, job) for place, job in enumerate(jobs) if place not in done]
+        if done and rest:
+            module = parsed(engine)  # the first arch used it up
         each = max(1, workers // max(1, len(rest)))
         found = isolate.run_all(
             [functools.partial(emit, job, each) for _, job in rest],
@@ -173,15 +178,22 @@ def generate_all(
         return [done[place] for place in range(len(jobs))]
 
     (outcome,) = isolate.run_all([work], workers=1, timeout=timeout * len(jobs))
-    if isinstance(outcome, isolate.Failed):
+    if not isinstance(outcome, isolate.Failed):
+        return outcome
+    late = isinstance(outcome.error, isolate.Crash) and outcome.error.timed_out
+    if not sharing or late:
         return [outcome for _ in jobs]
-    return outcome
+    # What failed may be the arch that others were to share with: each tells for itself.
+    return generate_all(jobs, workers=workers, timeout=timeout, sharing=False)
 
 
 def _share(
-    jobs: Sequence[Job], emit: Callable[[Job], str | isolate.Failed], timeout: float
+    jobs: Sequence[Job], emit: Callable[[Job], str | isolate.Failed]
 ) -> dict[int, str | isolate.Failed]:
-    """Results that follow from the first real arch's, by place; empty when none do."""
+    """Results that follow from the first real arch's, by place; empty when none do.
+
+    That is generated in this process: to fork once more would take as long as a small kernel.
+    """
     alike = [p for p, job in enumerate(jobs) if not job.arch.is_ptx and not job.arch.suffix]
     alike = [p for p in alike if jobs[p].target.features == jobs[alike[0]].target.features]
     if len(alike) < 2:
@@ -189,7 +201,7 @@ def _share(
     from fatcrate.lto import share
 
     first = alike[0]
-    (ptx,) = isolate.run_all([lambda: emit(jobs[first])], workers=1, timeout=timeout)
+    ptx = emit(jobs[first])
     if isinstance(ptx, isolate.Failed) or not share.ptx_allows(ptx):
         return {first: ptx}
     return {place: share.retarget(ptx, jobs[place].arch.target_cpu) for place in alike}

@@ -218,9 +218,9 @@ def check_targets(units: list[Unit], triple: str, llvm: tuple[int, ...]) -> None
 
 
 def _check_target(unit: Unit, member: Member, triple: str, llvm: tuple[int, ...]) -> None:
-    info, file = member.info, os.path.basename(unit.path)
     if unit.kind == "libdevice":
         return  # NVIDIA's own triple, and bitcode of an LLVM that every newer one reads
+    info, file = member.info, os.path.basename(unit.path)
     if info.triple.split("-")[0] != triple.split("-")[0]:
         fail(
             errors.NOT_DEVICE_CODE,

@@ -224,12 +224,28 @@ class _Link:
                 continue
             inputs.check_targets([unit], names.NVPTX_TRIPLE, self.engine.version)
             for member in unit.members:
-                needed = asked & {s.name for s in member.info.defined()}
-                if needed:
-                    library = self._parse(member, lazy=True)
+                library, needed = self._needed(member, asked, old=unit.kind == "libdevice")
+                if library is not None:
                     self._take(library, needed, f"{unit.kind}:{unit.name}")
                     progress = True
         return progress
+
+    def _needed(
+        self, member: Member, asked: set[str], *, old: bool
+    ) -> tuple[Module | None, set[str]]:
+        """A library's module and what it defines of the names asked for; None for nothing.
+
+        An ``old`` module has a symbol table that LLVM reads much faster than ``bitcode.py``.
+        """
+        library = self._parse(member, lazy=True) if old else None
+        if library is not None:
+            found = {name: library.find(name) for name in asked}
+            needed = {name for name, value in found.items() if value and not value.is_declaration}
+        else:
+            needed = asked & {s.name for s in member.info.defined()}
+        if not needed:
+            return None, needed
+        return library or self._parse(member, lazy=True), needed
 
     def _take(self, library: Module, needed: set[str], label: str) -> None:
         internalize.drop_used(library)
