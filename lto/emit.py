@@ -8,13 +8,18 @@ from collections.abc import Iterable
 from fatcrate.lto import errors
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic
 
-_ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([A-Za-z_$%][\w$]*)", re.MULTILINE)
+_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)")
 _FILE = re.compile(r'^(\s*\.file\s+\d+\s+"(?:[^"\\]|\\.)*")\s*$', re.MULTILINE)
 
 
 def entries(ptx: str) -> list[str]:
     """Names of the kernels in PTX text, in order."""
-    return list(dict.fromkeys(_ENTRY.findall(ptx)))
+    found: dict[str, None] = {}
+    for match in _ENTRY.finditer(ptx):  # a search by line starts takes ten times as long
+        line = ptx[ptx.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.strip() in ("", ".visible", ".weak"):
+            found[match[1]] = None
+    return list(found)
 
 
 def pin_files(ptx: str) -> str:
@@ -22,7 +27,7 @@ def pin_files(ptx: str) -> str:
 
     Without them ptxas looks for the source file and puts its time stamp into the cubin.
     """
-    return _FILE.sub(r"\1, 1, 1", ptx)
+    return _FILE.sub(r"\1, 1, 1", ptx) if ".file" in ptx else ptx
 
 
 def check_kernels(found: Iterable[str], wanted: Iterable[str], arch: str) -> None:
