@@ -33,12 +33,17 @@ class Policy:
                 )
         return frozenset(made)
 
-    def report(self, into: Collector, check: Check, subject: str, message: str) -> None:
-        """Adds one finding, unless the check is allowed. ``deny`` outranks ``allow``."""
+    def report(
+        self, into: Collector, check: Check, subject: str, message: str, remedy: str = ""
+    ) -> None:
+        """Adds one finding, unless the check is allowed. ``deny`` outranks ``allow``.
+
+        ``remedy`` replaces the check's own where that would not help.
+        """
         denied = check.name in self.denied
         if check.name in self.allowed and not denied:
             return
-        remedy = check.remedy
+        remedy = remedy or check.remedy
         if check.kind.severity == "warning" and not denied:
             remedy += (
                 f"; or allow it: `allow: [{check.name}]` of the target in fatcrate.yaml,"

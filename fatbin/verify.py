@@ -129,11 +129,15 @@ def _check_selection(
     chosen: set[Candidate] = set()
     beaten: dict[tuple[str, str], list[str]] = {}
     uncovered: list[int] = []
+    refused: dict[Candidate, list[int]] = {}  # a cubin that ranks first -> who cannot run it
     low = min(i.arch.number for i in items)
     high = max(i.arch.number for i in items)
     majors = {i.arch.major for i in items}
     for device in DEVICES:
         result = choose(items, device)
+        if result.unusable is not None:
+            refused.setdefault(items[result.unusable], []).append(device)
+            continue
         if result.index is None:
             if low < device and (device < high or device // 10 in majors):
                 uncovered.append(device)
@@ -163,4 +167,15 @@ def _check_selection(
             UNCOVERED,
             file,
             f"no image runs on {', '.join(dotted(d) for d in uncovered)}",
+        )
+    for item, refusing in refused.items():
+        who = ", ".join(dotted(d) for d in refusing)
+        policy.report(
+            into,
+            UNCOVERED,
+            file,
+            f"no image runs on {who}: {item} ranks first there, but cannot run, and PTX of its SM"
+            " or an older one is not fallen back to",
+            f"add a cubin or PTX for an SM above {item.arch.number} that {who} accepts, where your"
+            " ptxas has one, or leave the cubin out",
         )

@@ -193,6 +193,7 @@ class _Emitter:
             "gpu_kernels",
             {
                 "name": kernels.name,
+                "allow": list(kernels.allow),
                 "archs": list(kernels.archs),
                 "crates": [self.label(kernels.crate)],
                 "exports": list(kernels.exports),

@@ -14,6 +14,9 @@ MARK = "# Made by `fatcrate import`; run that again after a change of Cargo.toml
 #: Below this line a later import leaves everything as it is.
 KEPT = "# What stands below this line is yours; a later import keeps it."
 
+#: Why a target that nobody gave architectures allows `uncovered-device`.
+ALLOWED = "The toolchain builds nothing for some devices, such as 10.7: `fatcrate explain FC0442`."
+
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./@+-]*")
 #: Words that YAML reads as something else than text.
 _WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
@@ -105,6 +108,9 @@ def _script(script: Script, names: dict[str, str]) -> str:
 def _kernels(kernels: Kernels) -> list[str]:
     lines = [f"  {text(kernels.name)}:", f"    crates: [{text(kernels.crate)}]"]
     lines.append(f"    archs: {_list(map(text, kernels.archs))}")
+    if kernels.allow:
+        lines.append(f"    # {ALLOWED}")
+        lines.append(f"    allow: {_list(map(text, kernels.allow))}")
     if kernels.host:
         lines.append(f"    host: {_list(map(text, kernels.host))}")
     if kernels.exports:

@@ -44,6 +44,7 @@ class Kernels:
     archs: tuple[str, ...]
     host: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # checks of the packer
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from fatcrate.toolchain.identity import Identity
 
 #: The archs of a kernel target when nobody says which.
 DEFAULT_ARCHS = ("all-major",)
+#: What `all-major` leaves uncovered is what the toolchain cannot build for.
+_DEFAULT_ALLOW = ("uncovered-device",)
 
 #: Keys that fatcrate.yaml has for a target as well, and the target's name.
 _KEYS = ("archs", "host", "exports", "kernels")
@@ -55,12 +57,14 @@ class Tables:
                 )
             )
         self._named.setdefault(name, package)
+        named = self.archs or found.get("archs", ())
         return Kernels(
             name,
             crate,
-            self.archs or found.get("archs") or DEFAULT_ARCHS,
+            named or DEFAULT_ARCHS,
             found.get("host", ()),
             found.get("exports", ()),
+            () if named else _DEFAULT_ALLOW,
         )
 
     def _default_name(self, package: str, manifest: str) -> tuple[str, Location]:
