@@ -20,8 +20,10 @@ no architecture yet. What its readers (CODEGEN, the CPU runner) may rely on:
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import os
+from collections.abc import Sequence
 
 from fatcrate.lto import (
     archive,
@@ -31,6 +33,7 @@ from fatcrate.lto import (
     inputs,
     isolate,
     merge,
+    missing,
     options,
     repro,
     resolve,
@@ -232,8 +235,12 @@ def main(argv: list[str]) -> int:
     inputs.check_targets(loaded.crates, names.NVPTX_TRIPLE, _linker_llvm(toolchain))
     table = resolve.build(loaded.crates)
     selection = _selection(args, planned)
-    selection.check(loaded.crates, table, args.name, args.undefined, args.budgeted)
-    merged = _merge(args, argv, loaded, table, selection, toolchain)
+    merging = functools.partial(_merge, args, argv, loaded, table, selection, toolchain)
+    try:
+        selection.check(loaded.crates, table, args.name, args.undefined, args.budgeted)
+    except FatcrateError as error:
+        raise missing.besides(error, lambda: merging(resolve.doubled(table))) from None
+    merged = merging()
     manifest = Manifest(
         args.name,
         names.NVPTX_TRIPLE,
@@ -269,6 +276,7 @@ def _merge(
     table: resolve.Table,
     selection: Selection,
     toolchain: identity.Identity,
+    doubled: Sequence[str] = (),
 ) -> merge.Merged:
     """Runs the LLVM part of the link in a child process."""
     request = merge.Request(
@@ -280,6 +288,7 @@ def _merge(
         table,
         args.undefined,
         selection.whole_crates,
+        doubled,
     )
 
     chosen = engine.choose(args.engine, toolchain.rustc.llvm)

@@ -48,6 +48,7 @@ class Request(NamedTuple):
     table: Table
     keep: Sequence[str] = ()  # further roots
     own: frozenset[str] | None = None  # of a partition: the crates that are in it whole
+    doubled: Sequence[str] = ()  # defined more than once: the first counts, for further faults
 
 
 class Merged(NamedTuple):
@@ -103,10 +104,12 @@ class _Link:
     def merge_crates(self) -> None:
         """All crates into one module, whole; the records of ``shared!`` read and dropped."""
         sizes = SharedSizes(self.table)
+        seen: set[str] = set()
         for unit in self.request.crates:
             for member in unit.members:
                 source = self._parse(member)
                 sizes.check(source, unit.name)
+                self._hide_doubled(source, seen)
                 dropped = self._read_records(source, member, unit)
                 if self._is_ours(unit.name):
                     self.used += [n for n in internalize.used_symbols(source) if n not in dropped]
@@ -122,6 +125,14 @@ class _Link:
             fail(errors.BAD_BITCODE, member.name, f"LLVM cannot read it: {error}")
         module.set_target(names.NVPTX_TRIPLE, runtime.DATA_LAYOUT)
         return module
+
+    def _hide_doubled(self, source: Module, seen: set[str]) -> None:
+        for name in self.request.doubled:
+            value = source.find(name)
+            if value is not None and not value.is_declaration:
+                if name in seen:
+                    value.linkage = "internal"
+                seen.add(name)
 
     def _link_in(self, source: Module, name: str) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from fatcrate.lto import errors, internalize, references, runtime, symbols
 from fatcrate.lto.debuginfo import DebugInfo
@@ -10,7 +11,7 @@ from fatcrate.lto.engine import Module
 from fatcrate.lto.inputs import Unit
 from fatcrate.lto.resolve import Table
 from fatcrate.toolchain import names
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError
 
 _SHOWN = 4  # referrers and places that a message names
 
@@ -33,6 +34,20 @@ def check(
     for name in missing:
         faults.add(_undefined(name, edges, table, known, debug))
     faults.check()
+
+
+def besides(error: FatcrateError, merging: Callable[[], object]) -> FatcrateError:
+    """The faults of a link that cannot be, and the symbols that ``merging`` finds undefined."""
+    faults = Collector()
+    faults.absorb(error)
+    if all(fault.kind != errors.UNSUPPORTED for fault in error.diagnostics):
+        try:
+            merging()
+        except FatcrateError as found:
+            for fault in found.diagnostics:
+                if fault.kind == errors.UNDEFINED:
+                    faults.add(fault)
+    return FatcrateError(*faults.errors)
 
 
 def _undefined(

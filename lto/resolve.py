@@ -66,6 +66,15 @@ def build(units: Iterable[Unit]) -> Table:
     return table
 
 
+def doubled(table: Table) -> list[str]:
+    """Names that have more than one strong definition."""
+    return [
+        name
+        for name, found in table.definitions.items()
+        if sum(symbol.binding == "strong" for _, symbol in found) > 1
+    ]
+
+
 def check_duplicates(table: Table) -> list[Diagnostic]:
     """A fault for each strong symbol, and each kernel, that is defined twice."""
     faults = []
