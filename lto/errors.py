@@ -173,6 +173,13 @@ NOT_PTX = Kind(
     "not PTX text",
     "The assembler reads PTX text (UTF-8); the file holds something else.",
 )
+NO_DEBUG_INFO = Kind(
+    "FC0338",
+    "crates have no debug information to keep",
+    "A target keeps all debug information (`debug: full`), but crates that hold its kernels were"
+    " compiled without any, so that a debugger shows no source and no variables of theirs.",
+    severity="warning",
+)
 RELOCATABLE_COST = Kind(
     "FC0337",
     "a kernel pays for relocatable assembly",
@@ -224,6 +231,7 @@ ALL: tuple[Kind, ...] = (
     SPILLS,
     BUDGET,
     NOT_PTX,
+    NO_DEBUG_INFO,
     RELOCATABLE_COST,
     NVLINK_FAILED,
     BAD_OPTION,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from fatcrate.lto import errors, references, symbols
+from fatcrate.lto import errors, policy, references, symbols
 from fatcrate.lto.inputs import Unit
 from fatcrate.lto.resolve import Table
 from fatcrate.toolchain import names
 from fatcrate.toolchain.diagnostics import Diagnostic
+from fatcrate.toolchain.manifest import Kernel
 
 
 class Definition(NamedTuple):
@@ -129,3 +130,21 @@ def link_map(
         for each in sorted(groups[owner], key=lambda d: (d.kind, d.name)):
             lines.append(f"  {each.kind:<8} {each.size:>8}  {symbols.demangle(each.name)}")
     return "\n".join(lines) + "\n"
+
+
+def without_debug_info(
+    crates: Iterable[Unit], kernels: Iterable[Kernel], target: str
+) -> list[Diagnostic]:
+    """A warning when crates that hold kernels were compiled without debug information."""
+    holding = {kernel.crate for kernel in kernels}
+    bare = [
+        unit.name
+        for unit in crates
+        if unit.name in holding and not any(policy.has_debug_info(m.data) for m in unit.members)
+    ]
+    if not bare:
+        return []
+    what = f"crate {bare[0]} has" if len(bare) == 1 else f"the crates {symbols.listed(bare)} have"
+    message = f"is to keep all debug information, but {what} none"
+    remedy = "compile with `debug: 2`, for all crates under `defaults:` in fatcrate.yaml"
+    return [Diagnostic(errors.NO_DEBUG_INFO, target, message, remedy)]

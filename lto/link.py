@@ -41,7 +41,13 @@ from fatcrate.lto import (
 from fatcrate.lto.inputs import Member, Unit
 from fatcrate.lto.selection import Planned, Selection, parse_places, read_plan
 from fatcrate.toolchain import atomic, identity, names, schema
-from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail
+from fatcrate.toolchain.diagnostics import (
+    Collector,
+    Diagnostic,
+    FatcrateError,
+    fail,
+    report,
+)
 from fatcrate.toolchain.manifest import Input, Manifest
 from fatcrate.toolchain.usage import command_parser
 
@@ -158,6 +164,11 @@ def _add_questions(p: argparse.ArgumentParser) -> None:
         help="print which inputs define and refer to the symbol",
     )
     p.add_argument("--print-gc", action="store_true", help="print each definition that was dropped")
+    p.add_argument(
+        "--wants-debug",
+        action="store_true",
+        help="warn of crates with kernels, but without debug information",
+    )
     p.add_argument("--map", metavar="FILE", help="write what the module holds, by input")
 
 
@@ -251,6 +262,8 @@ def main(argv: list[str]) -> int:
         mutable_statics=merged.mutable_statics,
         kernels_elsewhere=selection.elsewhere(table),
     )
+    if args.wants_debug:
+        report(explain.without_debug_info(loaded.crates, merged.kernels, args.name))
     _answer(args, loaded, table, merged)
     atomic.write_bytes(args.output, merged.bitcode)
     atomic.write_text(args.manifest, manifest.to_json())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fatcrate.rules import errors
-from fatcrate.rules.ninja import partitions
+from fatcrate.rules.ninja import options, partitions
 from fatcrate.rules.ninja.model import Crate, Dep, Project, Target
 from fatcrate.rules.ninja.yamlfile import suggestion
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic
@@ -103,7 +103,7 @@ def _device_code(project: Project, target: Target, faults: Collector) -> None:
 
 def _whole_program(target: Target, faults: Collector) -> None:
     """Symbols are asked about in one module."""
-    for key in ("undefined", "why"):
+    for key in options.SYMBOL_KEYS:
         if target.questions.get(key) and (target.partitions or target.auto_partitions):
             faults.add(
                 Diagnostic(

@@ -32,7 +32,9 @@ _LISTS = ("llvm_options",)
 #: Keys of arguments of ``codegen_argv``.
 CODE_KEYS = (*_CHOICES, *_FLAGS, *_NUMBERS, *_LISTS)
 #: Keys of arguments of ``link_argv``.
-QUESTION_KEYS = ("undefined", "why", "print_gc")
+QUESTION_KEYS = ("undefined", "why", "trace_symbol", "print_gc")
+#: Those that are about symbols of a module.
+SYMBOL_KEYS = QUESTION_KEYS[:3]
 
 _AMOUNT = re.compile(r"[0-9]{1,9}")
 
@@ -65,7 +67,7 @@ def _number(section: Section, key: str) -> str:
 def questions(section: Section) -> dict[str, Value]:
     """Arguments of ``link_argv`` that the section gives."""
     found: dict[str, Value] = {}
-    for key in ("undefined", "why"):
+    for key in SYMBOL_KEYS:
         if key in section.entries:
             found[key] = list(section.texts(key))
     if "print_gc" in section.entries:

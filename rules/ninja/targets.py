@@ -187,6 +187,7 @@ class _Target:
         crates = self._libraries(closure(self.project, part.roots))
         sysroot = self.setting.sysroot_libs[target.panic]
         linking = {**part.linking, **target.questions, "engine": target.engine}
+        linking["debug"] = target.code.get("debug", "line")
         named = self._named()
         if self.split:  # whether they are there is known when the manifests are merged
             linking["exports"] = named["exports"]

@@ -58,6 +58,9 @@ CODE_ATTRS = {
     "time_trace": attr.bool(
         doc = "Write `NAME/ARCH.trace.json`: where LLVM spends its time, for chrome://tracing.",
     ),
+    "trace_symbol": attr.string_list(
+        doc = "Symbols for which the linker prints who defines and who uses them.",
+    ),
     "undefined": attr.string_list(
         doc = "Symbols to keep though nothing refers to them.",
     ),

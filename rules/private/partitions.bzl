@@ -73,7 +73,7 @@ def check_partitions(ctx, archs):
     if ctx.attr.partitions:
         faults += _crate_faults(ctx)
     if is_split(ctx):
-        for name in ["undefined", "why"]:
+        for name in ["undefined", "why", "trace_symbol"]:
             if getattr(ctx.attr, name):
                 faults.append(name + " does not go with partitions: not every module has the symbol")
     ptx = [arch.name for arch in archs if arch.is_ptx]

@@ -24,7 +24,9 @@ def link_argv(
         undefined = [],
         map = "",
         why = [],
+        trace_symbol = [],
         print_gc = False,
+        debug = "line",
         budgeted = [],
         places = [],
         kernels_of = [],
@@ -47,7 +49,9 @@ def link_argv(
       undefined: symbols to keep though nothing refers to them.
       map: path of the map file to write, or "".
       why: symbols whose chain of references is printed.
+      trace_symbol: symbols of which is printed who defines and who uses them.
       print_gc: whether dropped definitions are printed.
+      debug: as for `codegen_argv`; "full" warns of crates without debug information.
       budgeted: kernels that budgets name; each must be there.
       places: list of (kernel or symbol, where the project names it), for messages.
       kernels_of: what a partition holds: "crate" or "crate/kernel"; empty for all kernels.
@@ -83,7 +87,9 @@ def link_argv(
     argv += _flag_each("--undefined", undefined)
     argv += ["--map", map] if map else []
     argv += _flag_each("--why", why)
+    argv += _flag_each("--trace-symbol", trace_symbol)
     argv += ["--print-gc"] if print_gc else []
+    argv += ["--wants-debug"] if debug == "full" else []
     return argv + _named_kernels(budgeted, places) + options
 
 def _engine(tools, engine):
