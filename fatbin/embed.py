@@ -13,7 +13,7 @@ from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain import names
 from fatcrate.toolchain.atomic import atomic_output, write_text
 from fatcrate.toolchain.diagnostics import fail
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import distinct, formatter
 
 #: Code and data of the small memory model reach 2 GiB; some is left for the program itself.
 SMALL_MODEL_LIMIT: Final = (2 << 30) - (64 << 20)
@@ -76,6 +76,9 @@ def main(argv: list[str]) -> int:
         fail(errors.USAGE, "embed", "nothing to write: give -o, --header, --rust or --python")
     if bool(args.fatbin) == bool(args.part):
         fail(errors.USAGE, "embed", "takes either FATBIN or --part, and one of them")
+    given = ("--output", "--header", "--rust", "--python")
+    named = zip(given, (args.output, args.header, args.rust, args.python), strict=True)
+    distinct(errors.USAGE, named, filter(None, [args.fatbin, args.manifest]))
     manifest = manifests.load(args.manifest) if args.manifest else None
     if args.part:
         from fatcrate.fatbin import embed_parts

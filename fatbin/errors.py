@@ -127,6 +127,7 @@ BAD_SYMBOL = Kind(
     "not a usable symbol name",
     "The symbol starts names in C, C++ and Rust: letters, digits and underscores, not starting"
     " with a digit.",
+    EXIT_USAGE,
 )
 
 LOST_KERNEL = Kind(

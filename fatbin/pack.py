@@ -12,7 +12,7 @@ from fatcrate.fatbin.source import Source, open_source
 from fatcrate.toolchain.arch import Arch, parse_one
 from fatcrate.toolchain.atomic import atomic_output
 from fatcrate.toolchain.diagnostics import Collector, Diagnostic, FatcrateError, fail, report
-from fatcrate.toolchain.usage import formatter
+from fatcrate.toolchain.usage import distinct, formatter
 
 _EPILOG = """\
 The kind of each image comes from the file. NVIDIA images (cubin, PTX, LTO-IR) make a CUDA fat
@@ -76,6 +76,7 @@ def main(argv: list[str]) -> int:
     if "\0" in args.ident or "\0" in args.options:
         fail(errors.USAGE, "--ident", "holds a NUL character")
     named = _arguments(args.images)
+    distinct(errors.USAGE, [("--output", args.output)], [path for _, path in named])
     options = packer.Options(
         mode=args.compress,
         level=args.level,
@@ -139,7 +140,7 @@ def _arguments(items: Sequence[str]) -> list[tuple[Arch, str]]:
     made: list[tuple[Arch, str]] = []
     for item in items:
         text, equals, path = item.partition("=")
-        if not equals or not path:
+        if not equals or not path or not text:
             faults.append(
                 Diagnostic(
                     errors.USAGE,

@@ -41,7 +41,7 @@ from fatcrate.toolchain.diagnostics import (
     fail,
     report,
 )
-from fatcrate.toolchain.usage import command_parser, seconds
+from fatcrate.toolchain.usage import command_parser, distinct, seconds
 
 REPORT_VERSION = 1
 
@@ -199,6 +199,8 @@ def _kernel_at(lines: list[str], number: int | None) -> str:
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate assemble``."""
     args = parser().parse_args(argv)
+    named = [("--output", args.output), ("--report", args.report)]
+    distinct(errors.BAD_OPTION, named, [args.ptx, args.toolchain, args.ptxas])
     arch = archs.parse_one(args.arch)
     toolchain = identity.load(args.toolchain)
     toolchain.check_arch(arch)

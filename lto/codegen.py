@@ -18,7 +18,7 @@ from fatcrate.toolchain import arch as archs
 from fatcrate.toolchain import atomic, identity, names
 from fatcrate.toolchain import manifest as manifests
 from fatcrate.toolchain.diagnostics import Collector, FatcrateError, fail
-from fatcrate.toolchain.usage import at_least_one, command_parser
+from fatcrate.toolchain.usage import at_least_one, command_parser, distinct
 from fatcrate.toolchain.versions import numbers
 
 _EPILOG = """\
@@ -160,9 +160,12 @@ def _wanted(args: argparse.Namespace) -> list[_Wanted]:
         if not equals or not output:
             fail(errors.BAD_OPTION, "--also", f"{text!r} is not ARCH=FILE")
         wanted.append(_Wanted(archs.parse_one(arch), output))
+    named = [("--output" if not i else "--also", each.output) for i, each in enumerate(wanted)]
     outputs = [each.output for each in wanted]
     for output in sorted({o for o in outputs if outputs.count(o) > 1}):
         fail(errors.BAD_OPTION, "--also", f"{output} is the output of two architectures")
+    named += [("--time-trace", args.time_trace), ("--remarks", args.remarks)]
+    distinct(errors.BAD_OPTION, named, [args.linked, args.toolchain, args.manifest])
     return wanted
 
 

@@ -49,7 +49,7 @@ from fatcrate.toolchain.diagnostics import (
     report,
 )
 from fatcrate.toolchain.manifest import Input, Manifest
-from fatcrate.toolchain.usage import command_parser
+from fatcrate.toolchain.usage import command_parser, distinct
 
 PRIMITIVES = os.path.join(os.path.dirname(__file__), "backends", "nvptx.ll")
 REPORT_VERSION = 1
@@ -240,6 +240,9 @@ def _linker_llvm(toolchain: identity.Identity) -> tuple[int, ...]:
 def main(argv: list[str]) -> int:
     """Runs ``fatcrate link``."""
     args = parser().parse_args(argv)
+    given = ("--output", "--manifest", "--report", "--map")
+    named = zip(given, (args.output, args.manifest, args.report, args.map), strict=True)
+    distinct(errors.BAD_OPTION, named, [args.toolchain, args.libdevice])
     toolchain = identity.load(args.toolchain)
     planned = read_plan(args.plan, args.name) if args.plan else None
     loaded = _load(args, argv, planned, toolchain)

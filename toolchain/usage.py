@@ -1,9 +1,15 @@
-"""How the steps' ``--help`` is laid out."""
+"""Command lines of the steps: how ``--help`` is laid out, values of options, outputs."""
 
 from __future__ import annotations
 
 import argparse
 import os
+
+from fatcrate.toolchain.diagnostics import Collector, Diagnostic, Kind
+
+TYPE_CHECKING = False  # the module `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:
@@ -24,6 +30,25 @@ def command_parser(prog: str, description: str, epilog: str) -> argparse.Argumen
         formatter_class=formatter,
         allow_abbrev=False,
     )
+
+
+def distinct(
+    kind: Kind, outputs: Iterable[tuple[str, str | None]], inputs: Iterable[str] = ()
+) -> None:
+    """Raises ``kind`` for each output that another output or an input is, too.
+
+    ``outputs``: the option and its value, which may be missing. Pipes and devices, such as
+    ``/dev/null``, may be named more than once.
+    """
+    faults = Collector()
+    known = {os.path.abspath(path): "an input" for path in inputs}
+    for option, path in outputs:
+        if not path or (os.path.exists(path) and not os.path.isfile(path)):
+            continue
+        other = known.setdefault(os.path.abspath(path), f"the output of {option}")
+        if other != f"the output of {option}":
+            faults.add(Diagnostic(kind, option, f"{path} is {other}, too", "name another file"))
+    faults.check()
 
 
 def _columns() -> int:

@@ -344,8 +344,8 @@ def test_the_real_runtime_starts_without_a_gpu(folder: Path) -> None:
     [
         (["--symbol", "k"], 2, "nothing to write"),
         (["--symbol", "k", "-o", "k.o"], 2, "--host: is needed for an object"),
-        (["--symbol", "2k", "--header", "k.h"], 1, "error[FC0417]: 2k: cannot be the name"),
-        (["--symbol", "a-b", "--header", "k.h"], 1, "error[FC0417]: a-b"),
+        (["--symbol", "2k", "--header", "k.h"], 2, "error[FC0417]: 2k: cannot be the name"),
+        (["--symbol", "a-b", "--header", "k.h"], 2, "error[FC0417]: a-b"),
     ],
 )
 def test_wrong_use(folder: Path, argv: list[str], code: int, message: str) -> None:
