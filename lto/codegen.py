@@ -178,6 +178,10 @@ def _jobs(
         args.ftz, args.div, args.sqrt, args.contract, args.debug, tuple(args.llvm_option)
     )
     engine = choose(args.engine, toolchain.rustc.llvm)
+    if args.llvm_option:
+        from fatcrate.lto import llvmoptions
+
+        llvmoptions.check(engine, args.llvm_option)
     with open(args.linked, "rb") as stream:
         linked = stream.read()
     debug = args.debug == "full" and policy.has_debug_info(linked)

@@ -181,12 +181,22 @@ def test_a_time_limit_that_is_none(step: str, limit: str) -> None:
     assert f"argument --timeout: invalid seconds value: '{limit}'" in outcome.stderr
 
 
-def test_llvm_that_ends_the_process_content(shop: Workshop) -> None:
+def test_llvm_that_ends_the_process_content() -> None:
+    with pytest.raises(isolate.Crash) as caught:
+        isolate.run(lambda: os._exit(0))
+    assert caught.value.reason() == "exited with code 0"
+
+
+def test_options_with_which_llvm_does_something_else(shop: Workshop) -> None:
     link(shop, WORKING)
-    outcome = shop.codegen("t", "sm_80", "3", "--llvm-option=-help")
-    assert outcome.code == 1
-    assert "the process that generates code for sm_80 exited with code 0" in outcome.stderr
-    assert "Traceback" not in outcome.stderr
+    outcome = shop.codegen("t", "sm_80", "3", "--llvm-option=-help", "--llvm-option=-unrol-count=2")
+    assert (outcome.code, outcome.stderr) == (
+        2,
+        "error[FC0340]: --llvm-option: '-help' makes LLVM print something and stop\n"
+        "  help: leave it out\n"
+        "error[FC0340]: --llvm-option: '-unrol-count=2' is no option of LLVM\n"
+        "  help: did you mean -unroll-count, -unroll-max-count or -unroll-peel-count?\n",
+    )
 
 
 def test_outputs_and_jobs_are_checked(shop: Workshop) -> None:
