@@ -106,7 +106,7 @@ class Diagnostic(NamedTuple):
         lines.extend(f"  note: {note}" for note in self.notes)
         if self.remedy:
             lines.append(f"  help: {self.remedy}")
-        return "\n".join(lines)
+        return "\n".join(map(_shortened, lines))
 
     def to_json(self) -> dict[str, object]:
         where = self.location
@@ -126,6 +126,17 @@ class Diagnostic(NamedTuple):
             "notes": list(self.notes),
             "remedy": self.remedy,
         }
+
+
+#: A line of a message that is longer loses its middle: names of symbols may have 64 kB.
+_LONGEST = 1200
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= _LONGEST:
+        return line
+    left = len(line) - _LONGEST
+    return f"{line[: _LONGEST * 2 // 3]} … {left} characters … {line[-_LONGEST // 3 :]}"
 
 
 class FatcrateError(Exception):

@@ -42,6 +42,16 @@ def test_text_with_excerpt_and_caret() -> None:
     )
 
 
+def test_a_very_long_name_is_shown_in_part() -> None:
+    name = "begin" + "x" * 65536 + "end"
+    fault = Diagnostic(INPUT, name, "is undefined", notes=(name,))
+    first, note = fault.render().split("\n")
+    assert len(first) < 1300 and len(note) < 1300
+    assert "begin" in first and first.endswith("end: is undefined")
+    assert " characters … " in first
+    assert fault.to_json()["subject"] == name
+
+
 def test_locations() -> None:
     assert str(Location("a")) == "a"
     assert str(Location("a", 3)) == "a:3"
