@@ -91,8 +91,7 @@ def places_of(args: argparse.Namespace, display: Display) -> Places:
             errors.NO_PROJECT,
             root,
             _why_no_file(os.path.join(root, PROJECT_FILE)),
-            remedy="run it in the project's folder, in one below it, or name it with -C;"
-            " `fatcrate new` starts a project",
+            remedy=_instead(root),
         )
     folder = os.path.realpath(os.path.join(root, out))
     for path in (root, folder):
@@ -108,6 +107,23 @@ def places_of(args: argparse.Namespace, display: Display) -> Places:
     if os.path.exists(folder) and not os.path.isdir(folder):
         fail(errors.BAD_OUTPUT_FOLDER, out, "is not a folder", remedy="choose another")
     return Places(root, folder)
+
+
+_BAZEL = ("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel")
+
+
+def _instead(root: str) -> str:
+    """What helps someone in a folder without a project file."""
+    here = "run it in the project's folder, in one below it, or name it with -C;"
+    folder = root
+    while True:
+        if any(os.path.isfile(os.path.join(folder, name)) for name in _BAZEL):
+            return "this is a Bazel workspace: run `bazel build //...`, or add a fatcrate.yaml"
+        if os.path.isfile(os.path.join(root, "Cargo.toml")):
+            return f"{here} `fatcrate import Cargo.toml` makes one of this Cargo package"
+        if (above := os.path.dirname(folder)) == folder:
+            return f"{here} `fatcrate new` starts a project"
+        folder = above
 
 
 def _why_no_file(path: str) -> str:

@@ -127,6 +127,20 @@ def test_no_project_file(tmp_path: Path) -> None:
         "  help: run it in the project's folder, in one below it, or name it with -C;"
         " `fatcrate new` starts a project\n"
     )
+    (tmp_path / "Cargo.toml").touch()
+    assert (
+        Project(tmp_path)
+        .build()
+        .stderr.endswith(
+            "name it with -C; `fatcrate import Cargo.toml` makes one of this Cargo package\n"
+        )
+    )
+    (tmp_path / "WORKSPACE").touch()
+    (tmp_path / "kernels").mkdir()
+    assert Project(tmp_path / "kernels").build().stderr == (
+        f"error[FC0118]: {tmp_path}/kernels: has no fatcrate.yaml\n"
+        "  help: this is a Bazel workspace: run `bazel build //...`, or add a fatcrate.yaml\n"
+    )
     built = Project(tmp_path).build("-C", "nowhere")
     assert (built.code, built.stderr) == (
         2,
