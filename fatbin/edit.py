@@ -35,15 +35,18 @@ class Edited:
 Editor = Callable[[Fatbin], Edited]
 
 
-def keeper(archs: Collection[str], pattern: str = "") -> Editor:
+def keeper(archs: Collection[str], pattern: str = "", found: set[str] | None = None) -> Editor:
     """An editor that keeps images of ``archs`` (all, if empty), and of these only images with
-    a kernel that matches the glob ``pattern``."""
+    a kernel that matches the glob ``pattern``. Those of ``archs`` that an image has are added
+    to ``found``."""
 
     def keeps(image: Image) -> bool:
         if image.kind == "host":
             return True
         if archs and not wanted.has_arch(image, archs):
             return False
+        if found is not None:
+            found.update(arch for arch in archs if wanted.has_arch(image, [arch]))
         return not pattern or wanted.has_kernel(image, pattern)
 
     def edit(fatbin: Fatbin) -> Edited:

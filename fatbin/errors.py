@@ -87,6 +87,12 @@ EMPTY_CONTAINER = Kind(
     " loaded any more on any device.",
     severity="warning",
 )
+NOT_THERE = Kind(
+    "FC0420",
+    "an architecture to keep is not in the file",
+    "`strip --keep` names an architecture for which no image of the file is. The others are kept.",
+    severity="warning",
+)
 MISSING_ARCH = Kind(
     "FC0411",
     "a required architecture is not in the file",
@@ -198,5 +204,6 @@ ALL: tuple[Kind, ...] = (
     LAUNCH_MISMATCH,
     LOST_STATIC,
     EMPTY_CONTAINER,
+    NOT_THERE,
     *checks.KINDS,
 )

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -137,16 +138,17 @@ def _missing(document: dict[str, Any], required: list[str]) -> list[Diagnostic]:
         for key in ("arch", "target")
         if image.get(key)
     }
-    return [
-        Diagnostic(
-            errors.MISSING_ARCH,
-            arch,
-            f"has no image in {document['file']}",
-            f"the file has {', '.join(sorted(present))}",
-        )
-        for arch in required
-        if arch not in present
-    ]
+    missing = [arch for arch in required if arch not in present]
+    if not missing:
+        return []
+    message = f"has no image for {', '.join(missing)}"
+    held = ", ".join(sorted(present, key=_by_number)) or "none"
+    return [Diagnostic(errors.MISSING_ARCH, document["file"], message, f"it has: {held}")]
+
+
+def _by_number(arch: str) -> list[tuple[int, str]]:
+    """Sorts sm_80 before sm_100."""
+    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", arch)]
 
 
 def _diff(args: argparse.Namespace, old: describe.Description) -> int:

@@ -75,6 +75,9 @@ def parse_device(text: str) -> int:
         what = "is no NVIDIA device" if arch is not None else "is not a device"
         fail(errors.USAGE, text, what, remedy=f"write it like one of: {SPELLINGS}")
     number = int(match[1]) if match[1] else int(match[2]) * 10 + int(match[3])
+    if number not in DEVICES:
+        known = ", ".join(map(dotted, DEVICES))
+        fail(errors.USAGE, text, "is no device that fatcrate knows", remedy=f"devices: {known}")
     return number
 
 

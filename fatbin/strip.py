@@ -48,7 +48,12 @@ def main(argv: list[str]) -> int:
     archs = wanted.archs(args.keep)
     if not archs and not args.kernels:
         fail(errors.USAGE, "strip", "nothing to do: give --keep or --kernels")
-    summary = run(args.file, args.output, edit.keeper(archs, args.kernels))
+    found: set[str] = set()
+    summary = run(args.file, args.output, edit.keeper(archs, args.kernels, found))
+    if absent := [arch for arch in archs if arch not in found]:
+        message = f"has no image for {', '.join(absent)}"
+        remedy = "see `fatcrate inspect` for the architectures that it has"
+        report([Diagnostic(errors.NOT_THERE, args.file, message, remedy)])
     print(sentence(args.output, summary))
     return 0
 

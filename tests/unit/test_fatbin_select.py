@@ -140,7 +140,7 @@ def test_the_table_of_all_devices(tools: Tools, tmp_path: Path) -> None:
     assert "   12.1    ptx compute_80  measured" in "\n".join(lines)
 
 
-@pytest.mark.parametrize("device", ["gfx942", "sm_9", "x", "compute_90"])
+@pytest.mark.parametrize("device", ["gfx942", "sm_9", "x", "compute_90", "sm_999", "10.1"])
 def test_what_is_no_device(tools: Tools, tmp_path: Path, device: str) -> None:
     path = _fatbin(tmp_path, tools, ("cubin", "80"))
     done = fatcrate("select", "--device", device, path)
