@@ -261,7 +261,9 @@ def test_wrong_use(folder: Path, argv: list[str], code: int, message: str) -> No
 
 
 def test_an_arch_to_keep_that_is_not_there(folder: Path) -> None:
-    done = fatcrate("strip", "--keep", "sm_66,compute_90,gfx90a", "-o", folder / "out", folder / "a.fatbin")
+    done = fatcrate(
+        "strip", "--keep", "sm_66,compute_90,gfx90a", "-o", folder / "out", folder / "a.fatbin"
+    )
     assert done.code == 0 and _archs(folder / "out") == ["compute_90"]
     assert done.stderr == (
         f"warning[FC0420]: {folder}/a.fatbin: has no image for sm_66, gfx90a\n"
