@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +24,10 @@ TABLES = Path(__file__).parent.parent / "cases" / "bits" / "tables.toml"
 MODULES: list[dict[str, Any]] = tomllib.loads(TABLES.read_text())["module"]
 NAMES = [f"{m['source']}:{m['target']}" if "target" in m else str(m["source"]) for m in MODULES]
 
-#: What a project is built for, where that is not one architecture alone.
-ARCHS = {"tests/cases/kernels": "sm_75,sm_90,sm_120"}
+#: A project that is built for the architectures that it names: of each target for one of them,
+#: another in turn, or with ``--full`` for all.
+OWN_ARCHS = "tests/cases/kernels"
+_ARCHS = re.compile(r"archs: \[([\w, ]+)\]")
 
 
 @dataclass
@@ -32,6 +37,7 @@ class Shelf:
     root: Path
     tools: Tools
     factory: pytest.TempPathFactory
+    full: bool = False
     built: dict[str, Path] = field(default_factory=dict)
 
     def files(self, module: dict[str, Any]) -> tuple[Path, Path]:
@@ -45,21 +51,10 @@ class Shelf:
         return linked, out / f"{target}.manifest.json"
 
     def once(self, source: Path) -> Path:
-        """Builds a source, once for all workers of a run: the first does it, others wait."""
-        base = self.factory.getbasetemp()
-        shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-        place = shared / "shelf" / str(source.relative_to(self.root)).replace("/", "-")
-        place.mkdir(parents=True, exist_ok=True)
-        note = place / "built"
-        with (place / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not note.exists():
-                folder = place / "build"
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir()
-                built = (self.link if source.suffix else self.build)(source, folder)
-                note.write_text(str(built))
-        return Path(note.read_text())
+        """Builds a source, once for all workers of a run."""
+        name = str(source.relative_to(self.root)).replace("/", "-")
+        make = self.link if source.suffix else self.build
+        return once(self.factory, f"shelf/{name}", lambda folder: make(source, folder))
 
     def link(self, source: Path, place: Path) -> Path:
         """A file of kernels."""
@@ -73,7 +68,7 @@ class Shelf:
         return place
 
     def build(self, source: Path, place: Path) -> Path:
-        """A project, for one architecture or those of ``ARCHS``; cargo's is imported first."""
+        """A project, for one architecture or for its own; cargo's is imported first."""
         project = place / "project"
         shutil.copytree(source, project, ignore=shutil.ignore_patterns("fatcrate-out", "target"))
         if not (project / "fatcrate.yaml").exists():
@@ -81,9 +76,42 @@ class Shelf:
                 gpu = str(self.root / "toolchain/device/gpu")
                 manifest.write_text(manifest.read_text().replace("@GPU@", gpu))
             fatcrate("import", "--offline", cwd=project)
-        archs = ARCHS.get(str(source.relative_to(self.root)), "sm_80")
-        fatcrate("build", "--archs", archs, cwd=project)
+        if source == self.root / OWN_ARCHS:
+            if not self.full:
+                text = project / "fatcrate.yaml"
+                text.write_text(one_arch_each(text.read_text()))
+            fatcrate("build", cwd=project)
+        else:
+            fatcrate("build", "--archs", "sm_80", cwd=project)
         return project / "fatcrate-out"
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    """What ``make`` returns of a new folder: the first worker of a run calls it, others wait."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    place = shared / name
+    place.mkdir(parents=True, exist_ok=True)
+    note = place / "built"
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not note.exists():
+            folder = place / "build"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            note.write_text(str(make(folder)))
+    return Path(note.read_text())
+
+
+def one_arch_each(project: str) -> str:
+    """A project file whose targets name one of their architectures each, another in turn."""
+    turn = itertools.count()
+
+    def one(match: re.Match[str]) -> str:
+        archs = match[1].split(", ")
+        return f"archs: [{archs[next(turn) % len(archs)]}]"
+
+    return _ARCHS.sub(one, project)
 
 
 def fatcrate(*argv: str, cwd: Path) -> None:

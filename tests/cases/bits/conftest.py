@@ -10,6 +10,6 @@ from support.listed import Shelf
 
 
 @pytest.fixture(scope="session")
-def shelf(root: Path, tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def shelf(root: Path, tools: Tools, tmp_path_factory: pytest.TempPathFactory, full: bool) -> Shelf:
     """All modules of ``tables.toml``."""
-    return Shelf(root, tools, tmp_path_factory)
+    return Shelf(root, tools, tmp_path_factory, full)

@@ -1,14 +1,10 @@
-"""The kernels of ``kernels/`` against NumPy and plain Python, for odd sizes and shapes.
-
-Each runs as merged and as linked. NVIDIA's disassembler reads the cubins.
-"""
+"""The kernels of ``kernels/`` against NumPy and plain Python, for odd sizes and shapes."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import math
-import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fatcrate import cpu
-from support.listed import MODULES, Shelf
+from support.listed import Shelf
 
 Array = npt.NDArray[Any]
 SOURCE = "tests/cases/kernels"
-TARGETS = [m["target"] for m in MODULES if m["source"] == SOURCE]
 #: (grid, block): one thread, odd ones, several dimensions, a full warp and more.
 SHAPES: list[tuple[Any, Any]] = [(1, 1), (3, 7), ((2, 2), (5, 2, 3)), (2, 128)]
 SIZES = [0, 1, 2, 31, 64, 100, 257]
@@ -29,7 +24,14 @@ SIZES = [0, 1, 2, 31, 64, 100, 257]
 Launch = Callable[..., None]
 
 
-@pytest.fixture(scope="module", params=["unoptimised", "linked"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Linked code; with ``--full`` as it was merged, too (``test_same_bits.py`` compares them)."""
+    if "kernel" in metafunc.fixturenames:
+        stages = ["unoptimised", "linked"] if metafunc.config.getoption("--full") else ["linked"]
+        metafunc.parametrize("kernel", stages, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def kernel(shelf: Shelf, request: pytest.FixtureRequest) -> Iterator[Launch]:
     """Launches a kernel, ``TARGET.KERNEL``, with guard bands and changing schedules."""
     modules: dict[str, cpu.Module] = {}
@@ -54,25 +56,6 @@ def kernel(shelf: Shelf, request: pytest.FixtureRequest) -> Iterator[Launch]:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Numbers that repeat."""
     return np.random.default_rng(len(request.node.originalname))
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_disassembler_reads_cubins(shelf: Shelf, target: str, full: bool) -> None:
-    """Of each target one, of another architecture in turn; all with ``--full``."""
-    _, manifest = shelf.files({"source": SOURCE, "target": target})
-    cubins = sorted((manifest.parent / target).glob("*.cubin"))
-    assert [c.stem for c in cubins] == ["sm_120", "sm_75", "sm_90"]
-    nvdisasm = shelf.tools.nvdisasm
-    assert nvdisasm
-    with cpu.Module(*shelf.files({"source": SOURCE, "target": target})) as module:
-        names = module.kernels
-    own = TARGETS.index(target) % len(cubins)
-    for cubin in cubins if full else cubins[own : own + 1]:
-        done = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        for name in names:
-            assert f".text.{name}" in done.stdout
-        assert "EXIT" in done.stdout
 
 
 # --- transforms, matrices, bodies -----------------------------------------------------------
@@ -432,8 +415,3 @@ def test_lower_case_by_core(kernel: Launch) -> None:
         for char in (c for letter in row for c in letter.lower()):  # one by one: no final sigma
             exact = exact * 31 % 2**32 ^ ord(char)
         assert value == exact
-
-
-def test_there_are_ten(shelf: Shelf) -> None:
-    assert len(TARGETS) >= 10
-    assert all((shelf.root / SOURCE / f"{target}.rs").exists() for target in TARGETS)

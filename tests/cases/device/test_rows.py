@@ -1,7 +1,8 @@
 """Every operation that rustc hands to LLVM: GPU code on the CPU against plain Rust on the host.
 
-``rows/ops.rs`` is a table with a row for each operation and type. The same rows are kernels of a
-device crate, merged and linked, and functions of a program that rustc builds for this machine.
+``rows/ops.rs`` is a table with a row for each operation and type; ``rows/language.rs`` and
+``rows/values.rs`` are tables of what the language builds from them. The same rows are kernels of
+a device crate, merged and linked, and functions of a program that rustc builds for this machine.
 Both get the same random records; their results are the same bits, NaN aside. All rows are
 generated and assembled for an old and a new architecture.
 """
@@ -23,6 +24,7 @@ from fatcrate.rules import rustc
 from fatcrate.toolchain.discover import Tools
 from support import launches
 from support.device import Workshop
+from support.listed import once
 
 HERE = Path(__file__).parent / "rows"
 COUNT = 96
@@ -41,20 +43,24 @@ def shop(
     root: Path, tools: Tools, tmp_path_factory: pytest.TempPathFactory, flags: list[str]
 ) -> Workshop:
     """The rows as a linked module of kernels."""
-    made = Workshop(tools, tmp_path_factory.mktemp("rows"))
-    for outcome in (
-        made.gpu(root),
-        made.compile("kernels", HERE / "kernels.rs", deps=["gpu"], rustc_flags=flags),
-        made.link("rows"),
-    ):
-        assert outcome.code == 0, outcome.stderr
-    return made
+
+    def build(folder: Path) -> Path:
+        made = Workshop(tools, folder)
+        for outcome in (
+            made.gpu(root),
+            made.compile("kernels", HERE / "kernels.rs", deps=["gpu"], rustc_flags=flags),
+            made.link("rows"),
+        ):
+            assert outcome.code == 0, outcome.stderr
+        return folder
+
+    return Workshop(tools, once(tmp_path_factory, "rows", build))
 
 
 @pytest.fixture(scope="module")
 def host(shop: Workshop, flags: list[str]) -> Path:
     """The rows as a program of this machine."""
-    for name in ("host.rs", "ops.rs", "prelude.rs"):
+    for name in ("host.rs", "ops.rs", "language.rs", "values.rs", "prelude.rs"):
         (shop.folder / name).write_text((HERE / name).read_text())
     names = [k["name"] for k in shop.json("rows.manifest.json")["kernels"]]
     rows = "".join(f'    ("{n}", signature_{n}, {n}),\n' for n in names)
@@ -124,7 +130,7 @@ def test_results_are_those_of_the_host(shop: Workshop, host: Path, full: bool) -
         name, _, signature = line.partition(": ")
         given, _, result = signature.rpartition(" -> ")
         rows[name] = split(given), elements(result)
-    assert len(rows) > (600 if full else 250)
+    assert len(rows) > (650 if full else 220)
     inputs = {name: records(name, kinds) for name, (kinds, _) in rows.items()}
     frames = b"".join(
         struct.pack("<I", len(part)) + part
@@ -150,12 +156,16 @@ def test_results_are_those_of_the_host(shop: Workshop, host: Path, full: bool) -
     assert not wrong
 
 
-@pytest.mark.parametrize(("arch", "level"), [("sm_75", "0"), ("sm_120", "0"), ("sm_120", "3")])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One architecture and level; more with ``--full``."""
+    if "arch" in metafunc.fixturenames:
+        more = [("sm_75", "0"), ("sm_120", "3")] if metafunc.config.getoption("--full") else []
+        metafunc.parametrize(("arch", "level"), [("sm_120", "0"), *more])
+
+
 def test_rows_are_assembled(shop: Workshop, arch: str, level: str, full: bool) -> None:
     """PTX that ptxas takes, with an instruction for what should be one."""
-    if (arch, level) != ("sm_120", "0") and not full:
-        pytest.skip("takes half a minute; ./check --full")
     outcome = shop.codegen("rows", arch, level)
     assert outcome.code == 0, outcome.stderr
-    outcome = shop.assemble("rows", arch)
+    outcome = shop.assemble("rows", arch, *([] if full else ["-O0"]))
     assert outcome.code == 0, outcome.stderr

@@ -5,6 +5,7 @@
     f16,
     float_algebraic,
     funnel_shifts,
+    generic_const_exprs,
     int_roundings,
     macro_metavar_expr_concat,
     portable_simd,
@@ -15,6 +16,7 @@
     float_minimum_maximum
 )]
 #![allow(
+    incomplete_features,
     internal_features,
     unused_imports,
     unused_macros,
@@ -54,8 +56,16 @@ macro_rules! row {
     };
 }
 
+macro_rules! shared_slot {
+    ($t:ty) => {
+        Box::leak(Box::new(std::mem::MaybeUninit::<$t>::uninit())).as_mut_ptr()
+    };
+}
+
 include!("prelude.rs");
 include!("ops.rs");
+include!("language.rs");
+include!("values.rs");
 include!("list.rs");
 
 /// Frames: name's length, name, length, bytes. Answers in the same way.

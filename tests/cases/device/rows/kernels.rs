@@ -6,6 +6,7 @@
     f16,
     float_algebraic,
     funnel_shifts,
+    generic_const_exprs,
     int_roundings,
     macro_metavar_expr_concat,
     portable_simd,
@@ -16,6 +17,7 @@
     float_minimum_maximum
 )]
 #![allow(
+    incomplete_features,
     internal_features,
     unused_imports,
     unused_macros,
@@ -48,5 +50,17 @@ macro_rules! row {
     };
 }
 
+/// Uninitialised memory that the block shares, a place of its own for each thread.
+macro_rules! shared_slot {
+    ($t:ty) => {
+        gpu::shared!([core::mem::MaybeUninit<$t>; 33])
+            .as_ptr()
+            .cast::<$t>()
+            .wrapping_add(gpu::thread_rank() as usize)
+    };
+}
+
 include!("prelude.rs");
 include!("ops.rs");
+include!("language.rs");
+include!("values.rs");
