@@ -76,9 +76,16 @@ row! { slices_of_slices(x: [u16; 12], cut: [u8; 3]) -> [u64; 6] = {
         rows.concat_length(),
     ]
 } }
-trait ConcatLength { fn concat_length(&self) -> u64; }
+trait ConcatLength {
+    fn concat_length(&self) -> u64;
+}
 impl ConcatLength for [&[u16]] {
-    fn concat_length(&self) -> u64 { self.iter().enumerate().map(|(i, r)| (i * r.len()) as u64).sum() }
+    fn concat_length(&self) -> u64 {
+        self.iter()
+            .enumerate()
+            .map(|(i, r)| (i * r.len()) as u64)
+            .sum()
+    }
 }
 row! { closures_in_statics(x: u32, y: i64) -> [i64; 4] = {
     static PLAIN: [fn(u32) -> u32; 4] = [|v| v.rotate_left(5), |v| v ^ 0xabcd, u32::swap_bytes, |v| v / 3];

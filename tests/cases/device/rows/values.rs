@@ -210,12 +210,29 @@ row! { overflow_is_seen(x: i32, y: i32) -> [i64; 6] = [
     x.checked_neg().map_or(1, i64::from), x.checked_abs().map_or(2, i64::from), x.overflowing_shl(y as u32).0 as i64,
     x.checked_rem(y).map_or(3, i64::from), x.strict_or(y), x.carrying(y),
 ] }
-trait Strict { fn strict_or(self, y: i32) -> i64; fn carrying(self, y: i32) -> i64; }
-impl Strict for i32 {
-    fn strict_or(self, y: i32) -> i64 { if let Some(z) = self.checked_mul(y) { z.into() } else { -4 } }
-    fn carrying(self, y: i32) -> i64 { let (l, h) = (self as u32).widening(y as u32); (h as i64) << 32 | l as i64 }
+trait Strict {
+    fn strict_or(self, y: i32) -> i64;
+    fn carrying(self, y: i32) -> i64;
 }
-trait Widening { fn widening(self, y: u32) -> (u32, u32); }
+impl Strict for i32 {
+    fn strict_or(self, y: i32) -> i64 {
+        if let Some(z) = self.checked_mul(y) {
+            z.into()
+        } else {
+            -4
+        }
+    }
+    fn carrying(self, y: i32) -> i64 {
+        let (l, h) = (self as u32).widening(y as u32);
+        (h as i64) << 32 | l as i64
+    }
+}
+trait Widening {
+    fn widening(self, y: u32) -> (u32, u32);
+}
 impl Widening for u32 {
-    fn widening(self, y: u32) -> (u32, u32) { let w = self as u64 * y as u64; (w as u32, (w >> 32) as u32) }
+    fn widening(self, y: u32) -> (u32, u32) {
+        let w = self as u64 * y as u64;
+        (w as u32, (w >> 32) as u32)
+    }
 }
