@@ -106,6 +106,7 @@ def from_os_error(error: OSError) -> Diagnostic:
         errno.EACCES: "check the permissions of the file and its folder",
         errno.EROFS: "choose an output folder that can be written",
         errno.ENOENT: "check the path",
+        errno.ENOMEM: "raise the memory limit (ulimit -v), or run fewer steps at a time (-j)",
     }.get(error.errno or 0, "")
     name = str(error.filename2 or error.filename or "")
     return Diagnostic(

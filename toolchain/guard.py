@@ -90,6 +90,10 @@ def _told(error: Exception, program: str, as_json: bool) -> int:
 
     if isinstance(error, diagnostics.FatcrateError):
         return _reported(error.diagnostics, as_json, error.exit_code)
+    if isinstance(error, MemoryError):
+        import errno
+
+        error = OSError(errno.ENOMEM, f"{program}: {os.strerror(errno.ENOMEM)}")
     if isinstance(error, OSError):
         try:
             sys.stdout.flush()

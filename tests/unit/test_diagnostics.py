@@ -116,6 +116,12 @@ def test_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
             "error[FC0201]: out.bin: No space left on device\n  --> out.bin\n"
             "  help: free some disk space and run the command again",
         ),
+        (
+            MemoryError(),
+            3,
+            "error[FC0201]: prog: Cannot allocate memory\n"
+            "  help: raise the memory limit (ulimit -v), or run fewer steps at a time (-j)",
+        ),
         (ZeroDivisionError("oops"), 3, "error[FC0202]: prog: ZeroDivisionError: oops ("),
     ],
 )
