@@ -46,6 +46,9 @@ _SCRIPT_KEYS = ("path", "edition", "deps", "links")
 _CRATE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
 _RUST_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+#: What helps where a project has neither crates nor kernels.
+_FIRST = "declare a crate, as in `kern: {path: kern.rs}` below `crates:`"
+
 #: Names that rustc, its sysroot or the language has already.
 _TAKEN_CRATES = frozenset(
     ("_", "alloc", "compiler_builtins", "core", "crate", "proc_macro", "self", "std", "super")
@@ -78,11 +81,15 @@ class Loader:
             top.required("crates")
         defaults = self._defaults(top.get("defaults"))
         crates = {crate.key: _with_defaults(crate, defaults) for crate in builtin}
+        supplied = len(crates)
         self._crates(top.get("crates"), defaults, crates)
         targets = kernels.read(self.reader, top.get("kernels"))
         project = Project(crates, targets)
         checks.check(project, self.reader.faults)
         self.reader.faults.check()
+        if not targets and len(crates) == supplied:
+            self.reader.fault(errors.MISSING_KEY, FILE, "names nothing to build", node, _FIRST)
+            self.reader.faults.check()
         return project
 
     def _defaults(self, node: Node | None) -> Crate:

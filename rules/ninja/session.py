@@ -167,6 +167,10 @@ class Session:
                 keep=(self.lock,),
             )
         display.end()
+        if outcome.interrupted:
+            from fatcrate.rules.ninja import sweep
+
+            sweep.remove_temporary(self.places)  # of steps that Ctrl-C met in an awkward place
         if planned:
             damage.record(self.places, planned)
         future: list[str] = []

@@ -71,10 +71,11 @@ def test_interrupt_in_the_middle(project: Project, number: signal.Signals) -> No
 
 
 def test_interrupt_of_the_whole_group(project: Project) -> None:
-    """As a terminal sends it: every process gets the signal."""
+    """As a terminal sends it: every process gets the signal, some before they can tidy up."""
     slowed(project)
     process = project.start(start_new_session=True)
     started(project)
+    (project.folder / "fatcrate-out/.libutil.rlib.d.1.tmp").touch()
     os.killpg(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
