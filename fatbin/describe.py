@@ -258,7 +258,7 @@ def _kernel_table(found: list[KernelInfo], *, with_parameters: bool) -> Iterator
             kernel.name,
             _number(kernel.registers),
             _number(kernel.shared_bytes),
-            _number(kernel.stack_bytes),
+            "unknown" if kernel.more.get("recursive") else _number(kernel.stack_bytes),
             _number(kernel.constant_bytes),
         ]
         for kernel in found

@@ -55,6 +55,8 @@ def _kernel(kernel: dict[str, Any]) -> str:
         )
         if kernel[name]
     ]
+    if kernel.get("recursive"):
+        parts.append("stack unknown: recursive")
     return str(kernel["name"]) + (f" ({', '.join(parts)})" if parts else "")
 
 

@@ -14,7 +14,7 @@ from fatcrate.fatbin import packer
 from fatcrate.fatbin.source import Source
 from fatcrate.toolchain.arch import parse_one
 from fatcrate.toolchain.discover import Tools
-from support import images
+from support import cuobjdump, images
 from support.device import fatcrate
 
 
@@ -237,3 +237,53 @@ def test_a_section_beyond_four_gigabytes_is_read(tools: Tools, tmp_path: Path) -
     assert [i["kind"] for i in made["fatbins"][0]["images"]] == ["unknown", "cubin"]
     assert made["fatbins"][0]["images"][1]["kernels"][0]["name"] == "saxpy"
     assert fatcrate("select", "--device", "9.0", path).code == 0
+
+
+def test_the_stack_of_recursion_is_unknown(tools: Tools, tmp_path: Path) -> None:
+    """As cuobjdump says, and never the kernel's own frame as if that were all."""
+    text = b"""\
+.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 r) deep(.param .b32 n)
+{
+  .reg .b32 %r<4>;
+  .reg .pred %p;
+  ld.param.b32 %r1, [n];
+  setp.lt.s32 %p, %r1, 2;
+  @%p bra $done;
+  add.s32 %r1, %r1, -1;
+  {
+    .param .b32 a, b;
+    st.param.b32 [a], %r1;
+    call (b), deep, (a);
+    ld.param.b32 %r2, [b];
+  }
+  mad.lo.s32 %r1, %r2, 3, %r1;
+$done:
+  st.param.b32 [r], %r1;
+  ret;
+}
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d;
+  ld.param.u64 %d, [out];
+  {
+    .param .b32 a, b;
+    st.param.b32 [a], 9;
+    call (b), deep, (a);
+    ld.param.b32 %r1, [b];
+  }
+  st.global.b32 [%d], %r1;
+  ret;
+}
+"""
+    path = tmp_path / "k.cubin"
+    path.write_bytes(images.assemble(tools.ptxas, text, "80"))
+    assert " STACK:UNKNOWN " in cuobjdump.run(Path(tools.cuobjdump), "-res-usage", path)
+    row = fatcrate("inspect", "--kernels", path).stdout.splitlines()[-1].split()
+    assert (row[0], row[3]) == ("k", "unknown")
+    assert "stack unknown: recursive" in fatcrate("inspect", "--tree", path).stdout
+    (kernel,) = _json(path)["fatbins"][0]["images"][0]["kernels"]
+    assert kernel["recursive"] is True
