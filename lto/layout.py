@@ -38,10 +38,14 @@ def _no_structs(name: str) -> tuple[int, int] | None:
     return None
 
 
+_MARK = re.compile(r'[",()\[\]{}<>]')
+
+
 def split(text: str) -> list[str]:
     """Splits at commas that are outside brackets and quotes."""
     parts, depth, start, quoted = [], 0, 0, False
-    for at, char in enumerate(text):
+    for match in _MARK.finditer(text):
+        at, char = match.start(), match[0]
         if char == '"':
             quoted = not quoted
         elif quoted:
@@ -62,8 +66,8 @@ def _closing(text: str, start: int) -> int:
     pairs = {"(": ")", "[": "]", "{": "}", "<": ">"}
     stack: list[str] = []
     quoted = False
-    for at in range(start, len(text)):
-        char = text[at]
+    for match in _MARK.finditer(text, start):
+        char = match[0]
         if char == '"':
             quoted = not quoted
         elif quoted:
@@ -73,7 +77,7 @@ def _closing(text: str, start: int) -> int:
         elif stack and char == stack[-1]:
             stack.pop()
             if not stack:
-                return at + 1
+                return match.end()
     raise LayoutError(text)
 
 
